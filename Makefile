@@ -19,7 +19,7 @@ SHARE = $(DESTDIR)$(PREFIX)/share
 TESTING = GOFLAGS="$$($(GO) env GOFLAGS) -ldflags=-w"
 STATICCHECK = honnef.co/go/tools/cmd/staticcheck@v0.8.2
 
-.PHONY: help build install uninstall dist licences web web-figure wheels figures site demo test mutants data tasks measured measured-check lint cross race test-arm bench-kernels model-kernels count-instructions bench-train bench-skada generate bench-io bench-columns bench-default bench-limits bench-watch bench-check bench-scale bench-spark fuzz robust clean bench-read
+.PHONY: help build install uninstall dist licences web web-figure wheels figures site demo test mutants data tasks measured measured-check lint cross race test-arm bench-all bench-kernels model-kernels count-instructions bench-train bench-skada generate bench-io bench-columns bench-default bench-limits bench-watch bench-check bench-scale bench-spark fuzz robust clean bench-read
 
 help: ## list the targets
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | expand -t 16
@@ -132,6 +132,9 @@ test-arm: ## run the tests of the kernels, and a sample of others, for linux/arm
 
 PYTHON ?= $(or $(MARS_PYTHON),python3)
 NETLIB = $(shell ldconfig -p 2>/dev/null | grep -q 'libopenblas.so ' && echo yes)
+bench-all: build ## products, training, reading, the default, watch and scale beside the peers in $(PYTHON), as one table: added to docs/measured/bench.jsonl, and drawn over commits (ten minutes)
+	$(GO) run ./cmd/internal/bench all -python $(PYTHON) $(BENCHFLAGS) $(BIN)
+
 bench-kernels: ## matrix products beside gonum, OpenBLAS and MKL, and the core's FMA peak
 	$(if $(NETLIB),CGO_LDFLAGS=-lopenblas) $(GO) -C stages/algorithms/internal/kernel/bench run $(if $(NETLIB),-tags netlib) . -python $(PYTHON) $(BENCHFLAGS)
 

@@ -2,6 +2,7 @@
 
 // Bench prints tables of what the program costs, each by a command of its own:
 //
+//	go run ./cmd/internal/bench all FOLDER        short forms of most of these, as one table, which is kept
 //	go run ./cmd/internal/bench columns FOLDER    mars label and mars proportions of 3 rows, by the number of columns
 //	go run ./cmd/internal/bench default FOLDER    mars label and mars proportions, on tables of several sizes
 //	go run ./cmd/internal/bench io                a stream through pipes, beside arrow/go's own reader and writer
@@ -43,6 +44,8 @@ var benches = map[string]func(*flag.FlagSet) func() error{
 	"watch":   benchWatch,
 	"check":   benchCheck,
 }
+
+func init() { benches["all"] = benchAll } // which runs the others
 
 func main() {
 	names := strings.Join(slices.Sorted(maps.Keys(benches)), ", ")

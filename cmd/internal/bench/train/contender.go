@@ -5,7 +5,6 @@ import (
 	"bytes"
 	"fmt"
 	"io"
-	"os"
 	"os/exec"
 	"path/filepath"
 	"strconv"
@@ -189,23 +188,4 @@ func (s *server) measure(k task) (measurement, error) {
 	var m measurement
 	_, err = fmt.Sscan(answer, &m.seconds, &m.usual)
 	return m, err
-}
-
-// load is the system's load average of the last minute, or "" if unknown. With other
-// programs at work, times of two threads mean nothing.
-func load() string {
-	text, _ := os.ReadFile("/proc/loadavg")
-	average, _, _ := strings.Cut(string(text), " ")
-	return average
-}
-
-// processor is the name of the CPU, if the system tells it.
-func processor() string {
-	text, _ := os.ReadFile("/proc/cpuinfo")
-	for line := range strings.Lines(string(text)) {
-		if key, value, ok := strings.Cut(line, ":"); ok && strings.TrimSpace(key) == "model name" {
-			return strings.TrimSpace(value)
-		}
-	}
-	return "unknown processor"
 }

@@ -20,6 +20,8 @@ import (
 	"os/exec"
 	"path/filepath"
 	"runtime"
+
+	"mars.dev/mars/cmd/internal/bench/machine"
 )
 
 //go:embed *.py
@@ -37,7 +39,7 @@ func Compare(rounds int, python string) error {
 	}
 	all := start(dir, python)
 	defer stop(all)
-	fmt.Printf("%s, %s/%s, %s, load average before %s\n", processor(), runtime.GOOS, runtime.GOARCH, runtime.Version(), load())
+	fmt.Printf("%s, %s/%s, %s, load average before %s\n", machine.Processor(), runtime.GOOS, runtime.GOARCH, runtime.Version(), machine.Load())
 	for _, k := range tasks {
 		for _, c := range all {
 			if err := c.check(k, filepath.Join(dir, k.name)); err != nil {

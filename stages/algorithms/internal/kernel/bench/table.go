@@ -3,6 +3,7 @@ package main
 import (
 	"fmt"
 	"math"
+	"strings"
 )
 
 // table holds the best seconds of every contender for every question.
@@ -51,26 +52,27 @@ func (t table) ours(i int) (best float64) {
 	return best
 }
 
-// print writes the table and returns the geometric mean of the ratios of the best level to the faster
-// OpenBLAS, or NaN if there is none.
+// print writes the table, in Markdown, and returns the geometric mean of the ratios of the best level to
+// the faster OpenBLAS, or NaN if there is none.
 func (t table) print(bits int) float64 {
-	fmt.Printf("\nfloat%d, one thread, GFLOP/s\n%-34s", bits, "")
+	fmt.Printf("\nfloat%d, one thread, GFLOP/s\n\n| product |", bits)
 	for _, c := range t.contenders {
-		fmt.Printf("%9s", c.name)
+		fmt.Printf(" %s |", c.name)
 	}
-	fmt.Printf("%9s%11s%13s\n", "of peak", "×OpenBLAS", "avx2×haswell")
-	var logs float64
+	fmt.Printf(" of peak | × OpenBLAS | avx2 × haswell |\n|---|%s---|---|---|\n", strings.Repeat("---|", len(t.contenders)))
+	var shares, logs float64
 	for i, q := range t.questions {
-		fmt.Printf("%-34s", q.name)
+		fmt.Printf("| %s |", q.name)
 		for _, c := range t.contenders {
-			fmt.Printf("%9.1f", t.gflops(i, c.name))
+			fmt.Printf(" %.1f |", t.gflops(i, c.name))
 		}
-		r := ratio(t.ours(i), max(t.gflops(i, "openblas"), t.gflops(i, "netlib")))
-		fmt.Printf("%8.0f%%%11s%13s\n", 100*t.ours(i)/t.gflops(i, "peak"), shown(r), shown(ratio(t.gflops(i, "avx2"), t.gflops(i, "haswell"))))
-		logs += math.Log(r)
+		share, r := t.ours(i)/t.gflops(i, "peak"), ratio(t.ours(i), max(t.gflops(i, "openblas"), t.gflops(i, "netlib")))
+		fmt.Printf(" %.0f %% | %s | %s |\n", 100*share, shown(r), shown(ratio(t.gflops(i, "avx2"), t.gflops(i, "haswell"))))
+		shares, logs = shares+math.Log(share), logs+math.Log(r)
 	}
-	mean := math.Exp(logs / float64(len(t.questions)))
-	fmt.Printf("%-34s%*s\n", "geometric mean", 9*len(t.contenders)+20, shown(mean))
+	n := float64(len(t.questions))
+	mean := math.Exp(logs / n)
+	fmt.Printf("| geometric mean |%s %.0f %% | %s | |\n", strings.Repeat(" |", len(t.contenders)), 100*math.Exp(shares/n), shown(mean))
 	return mean
 }
 
