@@ -24,9 +24,8 @@ import (
 type measure struct {
 	command string   // of this program, or "kernels", which is one of its own
 	args    []string // a short form
-	what    string   // before the names
-	name    []int    // cells that say what a row is of
-	where   []string // begin cells of the rows that count
+	what    string   // a row is of; {0} is its first cell
+	where   []string // cells of the rows that count, or what is before a comma there; "" is any
 	value   int      // the cell of our figure
 	unit    string
 	ratios  map[string]int // cells of how many times as fast as a peer we are
@@ -36,12 +35,12 @@ type measure struct {
 // The cells are those of the tables that the commands print. Processor seconds are used where
 // they say as much, since they hold on a busy machine.
 var measures = []measure{
-	{command: "kernels", args: []string{"-rounds", "3"}, what: "products", name: []int{0}, where: []string{"geometric mean"}, value: -3, unit: "% of the peak", ratios: map[string]int{"OpenBLAS": -2}},
-	{command: "train", args: []string{"-rounds", "3"}, what: "training", name: []int{0}, where: []string{"", "", "1"}, value: 3, unit: "ms an iteration", ratios: map[string]int{"PyTorch": 8, "JAX": 10}},
-	{command: "read", args: []string{"-rows", "300000"}, what: "reading", name: []int{0}, where: []string{"", "1"}, value: 5, unit: "MB a processor second", ratios: map[string]int{"": 6}, reader: 2},
-	{command: "default", args: []string{"-rows", "10000"}, what: "mars", name: []int{5, 0, 2, 3}, value: 7, unit: "processor seconds"},
-	{command: "watch", what: "mars watch", name: []int{0, 1}, where: []string{"", "10000 "}, value: 3, unit: "processor seconds for 10⁶ rows"},
-	{command: "scale", args: []string{"-rows", "1000000"}, what: "mars", name: []int{0, 1}, value: 4, unit: "rows a processor second"},
+	{command: "kernels", args: []string{"-rounds", "3"}, what: "products: {0}", where: []string{"geometric mean"}, value: -3, unit: "% of the peak", ratios: map[string]int{"OpenBLAS": -2}},
+	{command: "train", args: []string{"-rounds", "3"}, what: "training: {0}", where: []string{"", "", "1"}, value: 3, unit: "ms an iteration", ratios: map[string]int{"PyTorch": 8, "JAX": 10}},
+	{command: "read", args: []string{"-rows", "300000"}, what: "reading: {0}", where: []string{"", "1"}, value: 5, unit: "MB a processor second", ratios: map[string]int{"": 6}, reader: 2},
+	{command: "default", args: []string{"-rows", "10000"}, what: "mars {5}: {0} rows × {2}, {3} classes", value: 7, unit: "processor seconds"},
+	{command: "watch", what: "mars watch: {0}", where: []string{"", "10000"}, value: 3, unit: "processor seconds for 10⁶ rows"},
+	{command: "scale", args: []string{"-rows", "1000000"}, what: "mars {0}: {1} rows in parts", value: 4, unit: "rows a processor second"},
 }
 
 // A figure is what one measure gave.
@@ -156,11 +155,8 @@ func (m measure) figures(out string) (all []benchFigure) {
 			continue
 		}
 		name := m.what
-		for _, i := range m.name {
-			name += ", " + cells[i]
-		}
-		if m.command == "kernels" {
-			name = fmt.Sprintf("products, float%d", 32<<len(all))
+		for i, cell := range cells {
+			name = strings.ReplaceAll(name, fmt.Sprintf("{%d}", i), cell)
 		}
 		peers := map[string]float64{}
 		for peer, i := range m.ratios {
@@ -185,7 +181,7 @@ func (m measure) figures(out string) (all []benchFigure) {
 // counts reports whether a row is one of those that are kept.
 func (m measure) counts(cells []string) bool {
 	for i, start := range m.where {
-		if !strings.HasPrefix(cells[i]+" ", start) {
+		if cell := cells[i]; start != "" && cell != start && !strings.HasPrefix(cell, start+",") {
 			return false
 		}
 	}

@@ -40,9 +40,12 @@ func (f benchFigure) beside() string {
 	return strings.Join(all, ", ")
 }
 
-// short is a number with three digits.
+// short is a number with about three digits.
 func short(v float64) string {
-	if v >= 100 {
+	switch {
+	case v >= 10_000:
+		return fmt.Sprintf("%.0f,000", v/1000)
+	case v >= 100:
 		return fmt.Sprintf("%.0f", v)
 	}
 	return fmt.Sprintf("%.3g", v)

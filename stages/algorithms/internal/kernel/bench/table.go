@@ -72,7 +72,7 @@ func (t table) print(bits int) float64 {
 	}
 	n := float64(len(t.questions))
 	mean := math.Exp(logs / n)
-	fmt.Printf("| geometric mean |%s %.0f %% | %s | |\n", strings.Repeat(" |", len(t.contenders)), 100*math.Exp(shares/n), shown(mean))
+	fmt.Printf("| geometric mean, float%d |%s %.0f %% | %s | |\n", bits, strings.Repeat(" |", len(t.contenders)), 100*math.Exp(shares/n), shown(mean))
 	return mean
 }
 
