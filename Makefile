@@ -132,7 +132,7 @@ test-arm: ## run the tests of the kernels, and a sample of others, for linux/arm
 
 PYTHON ?= $(or $(MARS_PYTHON),python3)
 NETLIB = $(shell ldconfig -p 2>/dev/null | grep -q 'libopenblas.so ' && echo yes)
-bench-all: build ## products, training, reading, the default, watch and scale beside the peers in $(PYTHON), as one table: added to docs/measured/bench.jsonl, and drawn over commits (ten minutes)
+bench-all: build ## products, training, reading, the default, watch and scale beside the peers in $(PYTHON), as one table: added to docs/measured/bench.jsonl, and drawn over commits (six minutes)
 	$(GO) run ./cmd/internal/bench all -python $(PYTHON) $(BENCHFLAGS) $(BIN)
 
 bench-kernels: ## matrix products beside gonum, OpenBLAS and MKL, and the core's FMA peak

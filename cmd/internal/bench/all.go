@@ -17,7 +17,7 @@ import (
 	"strings"
 	"time"
 
-	"mars.dev/mars/cmd/internal/bench/machine"
+	"mars.dev/mars/cmd/internal/machine"
 )
 
 // A measure is figures of a benchmark that are kept: cells of the rows of its tables.
@@ -105,14 +105,12 @@ func describe(mars, python string) (benchRun, error) {
 	if err != nil {
 		return benchRun{}, err
 	}
-	_, kernels, _ := strings.Cut(string(version), "kernels: ")
-	kernels, _, _ = strings.Cut(kernels, ",")
 	commit, err := exec.Command("git", "describe", "--always", "--dirty", "--exclude=*").Output()
 	if err != nil {
 		return benchRun{}, fmt.Errorf("git describe: %w", err)
 	}
 	run := benchRun{Commit: strings.TrimSpace(string(commit)), Date: time.Now().Format(time.DateOnly), Processor: machine.Processor(), Cores: runtime.NumCPU(),
-		Kernels: kernels, Go: runtime.Version(), Load: machine.Load(), Peers: map[string]string{}}
+		Kernels: machine.Kernels(string(version)), Go: runtime.Version(), Load: machine.Load(), Peers: map[string]string{}}
 	for _, peer := range []string{"numpy", "torch", "jax", "polars", "duckdb", "pyarrow"} {
 		out, err := exec.Command(python, "-c", "import importlib.metadata, sys; print(importlib.metadata.version(sys.argv[1]))", peer).Output()
 		if err == nil {

@@ -6,7 +6,6 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
-	"runtime"
 	"slices"
 	"strconv"
 	"strings"
@@ -122,15 +121,4 @@ func (r record) seeds() string {
 		text = append(text, strconv.Itoa(s))
 	}
 	return "seeds " + strings.Join(text, ", ")
-}
-
-// machine is the processor, as far as the system says, and how many cores it has.
-func machine() (string, int) {
-	text, _ := os.ReadFile("/proc/cpuinfo")
-	for line := range strings.Lines(string(text)) {
-		if key, value, _ := strings.Cut(line, ":"); strings.TrimSpace(key) == "model name" {
-			return strings.TrimSpace(value), runtime.NumCPU()
-		}
-	}
-	return runtime.GOARCH, runtime.NumCPU()
 }

@@ -15,11 +15,13 @@ import (
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"runtime"
 	"slices"
 	"strconv"
 	"strings"
 	"time"
 
+	"mars.dev/mars/cmd/internal/machine"
 	"mars.dev/mars/pipeline"
 )
 
@@ -128,8 +130,7 @@ func build(ctx context.Context, folder string) (p program, err error) {
 		p.commit += " with changes"
 	}
 	version, err := output(ctx, p.path, "version")
-	_, kernels, _ := strings.Cut(version, "kernels: ")
-	p.kernels, _, _ = strings.Cut(kernels, ",")
+	p.kernels = machine.Kernels(version)
 	return p, err
 }
 
@@ -156,8 +157,7 @@ func (p program) keeps(s study) string {
 
 // origin says that runs were made by this program, here and now.
 func (p program) origin(s study) origin {
-	name, cores := machine()
-	return origin{Study: s.name, Command: s.shown(), Content: s.content(), Commit: p.commit, Program: p.hash, Processor: name, Cores: cores,
+	return origin{Study: s.name, Command: s.shown(), Content: s.content(), Commit: p.commit, Program: p.hash, Processor: machine.Processor(), Cores: runtime.NumCPU(),
 		Kernels: p.kernels, Date: time.Now().Format(time.DateOnly)}
 }
 

@@ -21,7 +21,7 @@ import (
 	"path/filepath"
 	"runtime"
 
-	"mars.dev/mars/cmd/internal/bench/machine"
+	"mars.dev/mars/cmd/internal/machine"
 )
 
 //go:embed *.py

@@ -4,8 +4,8 @@
 //
 // Every contender is a process of its own that answers questions on its
 // standard input. All are measured in turn within one run, so that other load
-// on the machine affects all alike. The best time of all rounds counts. The
-// last line is the geometric mean of the ratios to the faster OpenBLAS.
+// on the machine affects all alike. The best time of all rounds counts. Each
+// table ends with geometric means.
 //
 //	go run . [-rounds 5] [-python python3]
 //	CGO_LDFLAGS=-lopenblas go run -tags netlib .    with the system's OpenBLAS too, through gonum's netlib
@@ -43,13 +43,9 @@ func run(rounds int, python string) error {
 	for _, c := range contenders {
 		fmt.Printf("%-12s %s\n", c.name, c.about)
 	}
-	var means []float64
 	for _, precision := range []int{32, 64} {
-		table := measure(contenders, questions(precision), rounds)
-		means = append(means, table.print(precision))
+		measure(contenders, questions(precision), rounds).print(precision)
 	}
 	printThreads(contenders, rounds)
-	fmt.Printf("geomean vs OpenBLAS, float64: %s\n", shown(means[1]))
-	fmt.Printf("geomean vs OpenBLAS: %s\n", shown(means[0]))
 	return nil
 }

@@ -52,9 +52,9 @@ func (t table) ours(i int) (best float64) {
 	return best
 }
 
-// print writes the table, in Markdown, and returns the geometric mean of the ratios of the best level to
-// the faster OpenBLAS, or NaN if there is none.
-func (t table) print(bits int) float64 {
+// print writes the table, in Markdown, with the geometric means of the shares of the peak and of the ratios
+// of the best level to the faster OpenBLAS.
+func (t table) print(bits int) {
 	fmt.Printf("\nfloat%d, one thread, GFLOP/s\n\n| product |", bits)
 	for _, c := range t.contenders {
 		fmt.Printf(" %s |", c.name)
@@ -71,9 +71,7 @@ func (t table) print(bits int) float64 {
 		shares, logs = shares+math.Log(share), logs+math.Log(r)
 	}
 	n := float64(len(t.questions))
-	mean := math.Exp(logs / n)
-	fmt.Printf("| geometric mean, float%d |%s %.0f %% | %s | |\n", bits, strings.Repeat(" |", len(t.contenders)), 100*math.Exp(shares/n), shown(mean))
-	return mean
+	fmt.Printf("| geometric mean, float%d |%s %.0f %% | %s | |\n", bits, strings.Repeat(" |", len(t.contenders)), 100*math.Exp(shares/n), shown(math.Exp(logs/n)))
 }
 
 // ratio is NaN where one of the two did not run.

@@ -29,7 +29,7 @@ type tileKernel struct {
 	name    string
 	maxRows int
 	vectors []int // bytes of each
-	ahead   bool  // brings the rows of A of the next call to the second-level cache
+	ahead   bool  // brings rows of A that lie panelRows further down to the second-level cache
 }
 
 func emitGemm(c *build.Context, l level) {
@@ -71,7 +71,7 @@ type tileRegs struct {
 	a                                 [4]reg.GPVirtual // the first row of each group of A
 	rowStep, colStep                  reg.GPVirtual
 	multiples                         [neonRowGroup]reg.GPVirtual // of rowStep, from 1 on, for NEON
-	below                             [rowGroup]reg.GPVirtual     // from a group's first row to that of the next call, and the rows after it
+	below                             [rowGroup]reg.GPVirtual     // from a group's first row to the one panelRows further down, and to those after that
 	b, bStep, c, cStep, k, iterations reg.GPVirtual
 	alpha, beta                       operand.Mem
 }

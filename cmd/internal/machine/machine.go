@@ -3,10 +3,11 @@ package machine
 
 import (
 	"os"
+	"runtime"
 	"strings"
 )
 
-// Processor is the name of the CPU, if the system tells it.
+// Processor is the name of the CPU, or what kind it is where the system does not tell it.
 func Processor() string {
 	text, _ := os.ReadFile("/proc/cpuinfo")
 	for line := range strings.Lines(string(text)) {
@@ -14,7 +15,14 @@ func Processor() string {
 			return strings.TrimSpace(value)
 		}
 	}
-	return "unknown processor"
+	return runtime.GOARCH
+}
+
+// Kernels are those in use, by what mars --version says.
+func Kernels(version string) string {
+	_, kernels, _ := strings.Cut(version, "kernels: ")
+	kernels, _, _ = strings.Cut(kernels, ",")
+	return kernels
 }
 
 // Load is the load average of the last minute, or "" where the system does not tell it. With other
