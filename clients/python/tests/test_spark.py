@@ -36,6 +36,8 @@ import mars.spark  # noqa: E402
 
 ROWS = 3000
 CONNECT = os.environ.get("MARS_SPARK_TESTS") == "connect"
+# What these tests start, however deep, has this in its environment, and nothing else on the machine has.
+OURS = f"MARS_SPARK_TESTS_OF={os.getpid()}"
 
 
 @pytest.fixture(scope="module")
@@ -43,6 +45,7 @@ def spark() -> Iterator[Any]:
     from pyspark.sql import SparkSession
 
     os.environ["PYSPARK_PYTHON"] = sys.executable
+    os.environ["MARS_SPARK_TESTS_OF"] = str(os.getpid())
     # The workers are to have no mars of their own: what they run is sent to them.
     os.environ.pop("PYTHONPATH", None)
     cluster, begin = "local-cluster[2,1,1024]", SparkSession.builder
@@ -121,11 +124,11 @@ def check(got: pa.Table, data: Data) -> None:
 
 
 def children(words: bytes) -> dict[int, int]:
-    """Processes with some words in their command line, and the processes that began them."""
+    """Processes of these tests with some words in their command line, and the processes that began them."""
     found = {}
     for folder in Path("/proc").glob("[0-9]*"):
         try:
-            if words in (folder / "cmdline").read_bytes():
+            if words in (folder / "cmdline").read_bytes() and OURS.encode() in (folder / "environ").read_bytes().split(b"\0"):
                 found[int(folder.name)] = int((folder / "stat").read_text().rpartition(")")[2].split()[1])
         except OSError:
             pass
