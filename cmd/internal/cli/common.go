@@ -38,6 +38,7 @@ type common struct {
 	quiet       bool
 	cached      string
 	target      string // the one of several that is answered for; "" for all
+	ofSource    *unrepeated
 	logFormat   string
 	columns     arrowio.Columns
 	labels      bool        // the output may be a table of labels
@@ -232,7 +233,7 @@ func (c *common) env(cmd *cobra.Command) (env stages.Env, done func()) {
 	if out, ok := bare(cmd.OutOrStdout()).(*standardOutput); ok {
 		out.before = bar.stop
 	}
-	log := listen(cmd, newLogger(bar, c.logName(cmd), c.logFormat, c.quiet))
+	log := listen(cmd, newLogger(bar, c.logName(cmd), c.logFormat, c.quiet, c.ofSource))
 	if c.target != "" {
 		log = log.With("target", c.target)
 	}
@@ -309,7 +310,7 @@ func (s *standardOutput) Write(b []byte) (int, error) {
 }
 
 // newLogger logs to bar, so that lines and the progress bar do not mix.
-func newLogger(bar *progress, name, format string, quiet bool) *slog.Logger {
+func newLogger(bar *progress, name, format string, quiet bool, once *unrepeated) *slog.Logger {
 	level := slog.LevelInfo
 	if quiet {
 		level = slog.LevelWarn
@@ -317,5 +318,5 @@ func newLogger(bar *progress, name, format string, quiet bool) *slog.Logger {
 	if format == "json" {
 		return slog.New(slog.NewJSONHandler(safetext.NewWriter(bar), &slog.HandlerOptions{Level: level})).With("command", name)
 	}
-	return slog.New(&textHandler{w: bar, name: name, level: level})
+	return slog.New(&textHandler{w: bar, name: name, level: level, once: once})
 }

@@ -67,7 +67,9 @@ func (e eachTarget) ask(ctx context.Context, c *common, files *featurizeFlags, a
 	if err != nil {
 		return err
 	}
+	c.ofSource = &unrepeated{source: files.source.Path}
 	for _, name := range names {
+		c.ofSource.next()
 		if e == eachFile {
 			files.target.Path = name
 		} else {

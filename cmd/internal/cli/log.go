@@ -19,11 +19,36 @@ type textHandler struct {
 	name  string
 	level slog.Level
 	attrs []slog.Attr
+	once  *unrepeated // nil: all is written
+}
+
+// An unrepeated knows what was said of the source for the target before, which people need not read for each of fifty.
+type unrepeated struct {
+	mu          sync.Mutex
+	source      string
+	before, now map[string]bool
+}
+
+// next begins a target.
+func (u *unrepeated) next() { u.before, u.now = u.now, map[string]bool{} }
+
+// said tells whether a message is of the source, and was there for the target before.
+func (u *unrepeated) said(message string) bool {
+	if u == nil || !strings.HasPrefix(message, u.source+":") {
+		return false
+	}
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	u.now[message] = true
+	return u.before[message]
 }
 
 func (h *textHandler) Enabled(_ context.Context, level slog.Level) bool { return level >= h.level }
 
 func (h *textHandler) Handle(_ context.Context, r slog.Record) error {
+	if h.once.said(r.Message) {
+		return nil
+	}
 	var b strings.Builder
 	b.WriteString(h.name)
 	b.WriteString(": ")
@@ -51,7 +76,7 @@ func (h *textHandler) Handle(_ context.Context, r slog.Record) error {
 }
 
 func (h *textHandler) WithAttrs(attrs []slog.Attr) slog.Handler {
-	return &textHandler{w: h.w, name: h.name, level: h.level, attrs: append(h.attrs[:len(h.attrs):len(h.attrs)], attrs...)}
+	return &textHandler{w: h.w, name: h.name, level: h.level, once: h.once, attrs: append(h.attrs[:len(h.attrs):len(h.attrs)], attrs...)}
 }
 
 func (h *textHandler) WithGroup(string) slog.Handler { return h }
