@@ -22,9 +22,9 @@ type Assigner struct {
 
 // scorer gives each row a score for each component. Greater is better.
 type scorer interface {
-	// score writes the scores of rows [lo, hi) of x to the rows of dst. If ctx
-	// ends it may stop before all are written.
-	score(ctx context.Context, dst blas64.General, x blas32.General, lo, hi int)
+	// score writes the scores of the rows of x to those of dst, on several
+	// goroutines. It returns ctx.Err() if ctx ends.
+	score(ctx context.Context, dst blas64.General, x blas32.General) error
 }
 
 // Assigner returns the assigner of c. It fails if the parts of c do not fit
@@ -54,7 +54,8 @@ func (a *Assigner) Assign(ctx context.Context, labels []int32, x blas32.General)
 }
 
 // Responsibilities writes to dst (n×K) the posterior probabilities of the
-// components given each row of x (n×d). It returns ctx.Err() if ctx ends, and
+// components given each row of x (n×d); of full covariances in 256 or more dimensions,
+// what is below 1e-26 is 0. It returns ctx.Err() if ctx ends, and
 // panics if the components are not Gaussian or the shapes do not fit.
 func (a *Assigner) Responsibilities(ctx context.Context, dst *mat.Dense, x blas32.General) error {
 	if _, ok := a.scorer.(*gaussians); !ok {
@@ -69,19 +70,32 @@ func (a *Assigner) Responsibilities(ctx context.Context, dst *mat.Dense, x blas3
 	})
 }
 
-// eachScore calls f with each row's scores, on several goroutines at once.
+// eachScore calls f with each row's scores, on several goroutines at once. It holds
+// those of scoredRows rows.
 func (a *Assigner) eachScore(ctx context.Context, x blas32.General, f func(i int, scores []float64)) error {
 	if x.Cols != a.d {
 		panic("mixture: rows and components differ in width")
 	}
-	return eachBlock(ctx, x.Rows, func(_, lo, hi int) {
-		scores := dense.New64(hi-lo, a.k)
-		a.scorer.score(ctx, scores, x, lo, hi)
-		for i := lo; i < hi; i++ {
-			f(i, scores.Data[(i-lo)*a.k:][:a.k])
+	scores := dense.New64(min(x.Rows, scoredRows), a.k)
+	for from := 0; from < x.Rows; from += scoredRows {
+		part := dense.Rows(x, from, min(from+scoredRows, x.Rows))
+		if err := a.scorer.score(ctx, view(scores, 0, part.Rows, 0, a.k), part); err != nil {
+			return err
 		}
-	})
+		err := eachBlock(ctx, part.Rows, func(_, lo, hi int) {
+			for i := lo; i < hi; i++ {
+				f(from+i, scores.Data[i*a.k:][:a.k])
+			}
+		})
+		if err != nil {
+			return err
+		}
+	}
+	return ctx.Err()
 }
+
+// scoredRows is how many rows are scored at a time: blocks for many goroutines.
+const scoredRows = 64 * blockRows
 
 // check returns an error if the parts of c do not fit together.
 func (c *Components) check() error {

@@ -39,17 +39,20 @@ func newCentroids(means *mat.Dense) *centroids {
 }
 
 // score gives x·c − |c|²/2, half of |x|² − |x − c|².
-func (c *centroids) score(_ context.Context, dst blas64.General, x blas32.General, lo, hi int) {
-	centred, giveBack := dense.Borrow64(hi-lo, x.Cols)
-	defer giveBack()
-	centre(centred, x, lo, hi, c.origin)
-	kernel.Gemm64(false, true, 1, centred, c.means, 0, dst)
-	for i := range dst.Rows {
-		scores := dst.Data[i*dst.Stride:][:dst.Cols]
-		for k, h := range c.half {
-			scores[k] -= h
+func (c *centroids) score(ctx context.Context, dst blas64.General, x blas32.General) error {
+	return eachBlock(ctx, x.Rows, func(_, lo, hi int) {
+		centred, giveBack := dense.Borrow64(hi-lo, x.Cols)
+		defer giveBack()
+		centre(centred, x, lo, hi, c.origin)
+		block := view(dst, lo, hi, 0, dst.Cols)
+		kernel.Gemm64(false, true, 1, centred, c.means, 0, block)
+		for i := range block.Rows {
+			scores := block.Data[i*block.Stride:][:block.Cols]
+			for k, h := range c.half {
+				scores[k] -= h
+			}
 		}
-	}
+	})
 }
 
 // clusterMeans returns the K×d means of the rows of each label and the number

@@ -155,12 +155,13 @@ func addScatter(ctx context.Context, dst blas64.General, x blas32.General, mean 
 	}
 }
 
-// addUpperProduct adds yᵀ·y to the upper triangle of dst, a panel of rows at a
-// time. It also writes to a part of the lower triangle.
+// addUpperProduct adds yᵀ·y to the upper triangle of dst, a panel of columns at a
+// time (of rows, more of y would be packed for it). It also writes to a part of the
+// lower triangle.
 func addUpperProduct(dst, y blas64.General) {
 	n, d := y.Rows, y.Cols
 	for lo := 0; lo < d; lo += panel {
 		hi := min(lo+panel, d)
-		kernel.Gemm64(true, false, 1, view(y, 0, n, lo, hi), view(y, 0, n, lo, d), 1, view(dst, lo, hi, lo, d))
+		kernel.Gemm64(true, false, 1, view(y, 0, n, 0, hi), view(y, 0, n, lo, hi), 1, view(dst, 0, hi, lo, hi))
 	}
 }

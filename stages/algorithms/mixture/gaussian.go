@@ -62,7 +62,7 @@ func newGaussians(ctx context.Context, c *Components) (*gaussians, error) {
 		if tied(k) {
 			component.whiten, component.scale = g.components[k-1].whiten, g.components[k-1].scale
 		}
-		component.constant = math.Log(c.Weights[k]) - 0.5*float64(c.Dim())*log2Pi + component.logVolume()
+		component.constant = math.Log(c.Weights[k]) - 0.5*float64(c.Dim())*log2Pi + component.logVolume(0, c.Dim())
 	}
 	return g, nil
 }
@@ -119,10 +119,11 @@ func invertUpper(dst, upper blas64.General) {
 	}
 }
 
-// logVolume returns the logarithm of the determinant of whiten or scale.
-func (g *gaussian) logVolume() float64 {
+// logVolume returns the part of columns [from, to) in the logarithm of the determinant
+// of whiten or scale.
+func (g *gaussian) logVolume(from, to int) float64 {
 	sum := 0.0
-	for j := range g.mean {
+	for j := from; j < to; j++ {
 		if g.scale != nil {
 			sum += math.Log(g.scale[j])
 		} else {
@@ -132,8 +133,18 @@ func (g *gaussian) logVolume() float64 {
 	return sum
 }
 
-// score writes log(weight·density) of each row.
-func (g *gaussians) score(ctx context.Context, dst blas64.General, x blas32.General, lo, hi int) {
+// score writes log(weight·density) of each row, or −Inf where its responsibility is
+// negligible.
+func (g *gaussians) score(ctx context.Context, dst blas64.General, x blas32.General) error {
+	if x.Cols >= wide && g.components[0].scale == nil {
+		return g.scoreBounded(ctx, dst, x)
+	}
+	return eachBlock(ctx, x.Rows, func(_, lo, hi int) { g.scoreAll(ctx, view(dst, lo, hi, 0, dst.Cols), x, lo, hi) })
+}
+
+// scoreAll writes log(weight·density) of rows [lo, hi) of x. If ctx ends it may stop
+// before all are written.
+func (g *gaussians) scoreAll(ctx context.Context, dst blas64.General, x blas32.General, lo, hi int) {
 	deviation, giveDeviation := dense.Borrow64(hi-lo, x.Cols)
 	defer giveDeviation()
 	white, giveWhite := dense.Borrow64(hi-lo, x.Cols)
@@ -144,27 +155,28 @@ func (g *gaussians) score(ctx context.Context, dst blas64.General, x blas32.Gene
 		}
 		component := &g.components[k]
 		centre(deviation, x, lo, hi, component.mean)
-		component.multiply(white, deviation)
+		component.multiply(white, deviation, 0, x.Cols)
 		for i := range white.Rows {
 			dst.Data[i*dst.Stride+k] = component.constant - 0.5*square(white.Data[i*white.Stride:][:white.Cols])
 		}
 	}
 }
 
-// multiply sets dst to deviation times whiten or scale.
-func (g *gaussian) multiply(dst, deviation blas64.General) {
+// multiply sets columns [from, to) of dst to those of deviation times whiten or scale.
+// from is a multiple of panel.
+func (g *gaussian) multiply(dst, deviation blas64.General, from, to int) {
 	n, d := deviation.Rows, deviation.Cols
 	if g.scale != nil {
 		for i := range n {
-			in := deviation.Data[i*d:][:d]
-			for j, s := range g.scale {
-				dst.Data[i*d+j] = s * in[j]
+			in, out := deviation.Data[i*d:][:d], dst.Data[i*d:][:d]
+			for j := from; j < to; j++ {
+				out[j] = g.scale[j] * in[j]
 			}
 		}
 		return
 	}
-	for lo := 0; lo < d; lo += panel {
-		hi := min(lo+panel, d)
+	for lo := from; lo < to; lo += panel {
+		hi := min(lo+panel, to)
 		kernel.Gemm64(false, false, 1, view(deviation, 0, n, 0, hi), view(g.whiten, 0, hi, lo, hi), 0, view(dst, 0, n, lo, hi))
 	}
 }

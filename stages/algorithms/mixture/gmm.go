@@ -208,10 +208,12 @@ func (em *expectationMaximisation) expect(ctx context.Context, x blas32.General)
 	if err != nil {
 		return 0, err
 	}
+	if err := g.score(ctx, em.responsibilities, x); err != nil {
+		return 0, err
+	}
 	k := em.responsibilities.Cols
 	sum, err := sumBlocks(ctx, x.Rows, func(lo, hi int) float64 {
 		block := view(em.responsibilities, lo, hi, 0, k)
-		g.score(ctx, block, x, lo, hi)
 		sum := 0.0
 		for i := range block.Rows {
 			sum += normalize(block.Data[i*k:][:k])

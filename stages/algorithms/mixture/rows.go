@@ -105,10 +105,15 @@ func view(m blas64.General, r0, r1, c0, c1 int) blas64.General {
 // rows of dst.
 func centre(dst blas64.General, x blas32.General, lo, hi int, mean []float64) {
 	for i := lo; i < hi; i++ {
-		out := dst.Data[(i-lo)*dst.Stride:][:len(mean)]
-		for j, v := range dense.Row(x, i) {
-			out[j] = float64(v) - mean[j]
-		}
+		subtract(dst.Data[(i-lo)*dst.Stride:][:dst.Cols], dense.Row(x, i), mean)
+	}
+}
+
+// subtract sets dst to as many of x − y as it has.
+func subtract(dst []float64, x []float32, y []float64) {
+	x, y = x[:len(dst)], y[:len(dst)]
+	for j, v := range x {
+		dst[j] = float64(v) - y[j]
 	}
 }
 
