@@ -9,6 +9,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"mars.dev/mars/stages/algorithms/internal/dense"
+	"mars.dev/mars/stages/algorithms/internal/kernel"
 )
 
 // Assigner assigns new rows to fitted components, batch by batch: to the
@@ -54,9 +55,9 @@ func (a *Assigner) Assign(ctx context.Context, labels []int32, x blas32.General)
 }
 
 // Responsibilities writes to dst (n×K) the posterior probabilities of the
-// components given each row of x (n×d); of full covariances in 256 or more dimensions,
-// what is below 1e-26 is 0. It returns ctx.Err() if ctx ends, and
-// panics if the components are not Gaussian or the shapes do not fit.
+// components given each row of x (n×d); with full covariances in 256 or more
+// dimensions, those below 1e-26 may be 0. It returns ctx.Err() if ctx ends, and panics
+// if the components are not Gaussian or the shapes do not fit.
 func (a *Assigner) Responsibilities(ctx context.Context, dst *mat.Dense, x blas32.General) error {
 	if _, ok := a.scorer.(*gaussians); !ok {
 		panic("mixture: Responsibilities: the components are not Gaussian")
@@ -71,14 +72,15 @@ func (a *Assigner) Responsibilities(ctx context.Context, dst *mat.Dense, x blas3
 }
 
 // eachScore calls f with each row's scores, on several goroutines at once. It holds
-// those of scoredRows rows.
+// scoredValues of them, or those of a block a goroutine.
 func (a *Assigner) eachScore(ctx context.Context, x blas32.General, f func(i int, scores []float64)) error {
 	if x.Cols != a.d {
 		panic("mixture: rows and components differ in width")
 	}
-	scores := dense.New64(min(x.Rows, scoredRows), a.k)
-	for from := 0; from < x.Rows; from += scoredRows {
-		part := dense.Rows(x, from, min(from+scoredRows, x.Rows))
+	most := max(scoredValues/a.k, kernel.Jobs()*blockRows)
+	scores := dense.New64(min(x.Rows, most), a.k)
+	for from := 0; from < x.Rows; from += most {
+		part := dense.Rows(x, from, min(from+most, x.Rows))
 		if err := a.scorer.score(ctx, view(scores, 0, part.Rows, 0, a.k), part); err != nil {
 			return err
 		}
@@ -94,8 +96,9 @@ func (a *Assigner) eachScore(ctx context.Context, x blas32.General, f func(i int
 	return ctx.Err()
 }
 
-// scoredRows is how many rows are scored at a time: blocks for many goroutines.
-const scoredRows = 64 * blockRows
+// scoredValues is how many scores are made at a time: few enough to hold beside the
+// rows, of many components too.
+const scoredValues = 1 << 20
 
 // check returns an error if the parts of c do not fit together.
 func (c *Components) check() error {

@@ -56,9 +56,12 @@ func BenchmarkWard(b *testing.B) {
 
 // BenchmarkGMM runs exactly 20 EM steps of one start.
 func BenchmarkGMM(b *testing.B) {
-	for _, c := range []struct{ n, d, k int }{{10_000, 100, 12}, {3_000, 768, 10}} {
-		x, _ := blobs(c.n, c.d, c.k, 0.3, 1)
-		eachJobs(b, fmt.Sprintf("n=%d,d=%d,k=%d", c.n, c.d, c.k), func(b *testing.B) {
+	for _, c := range []struct {
+		n, d, k int
+		spread  float64
+	}{{10_000, 100, 12, 0.3}, {5_000, 256, 10, 0.05}, {5_000, 256, 10, 1}, {3_000, 768, 10, 0.3}} {
+		x, _ := blobs(c.n, c.d, c.k, c.spread, 1)
+		eachJobs(b, fmt.Sprintf("n=%d,d=%d,k=%d,spread=%g", c.n, c.d, c.k, c.spread), func(b *testing.B) {
 			if _, err := GMM(b.Context(), x, c.k, GMMOptions{Starts: 1, MaxIterations: 20, Tolerance: 1e-300}); err != nil {
 				b.Fatal(err)
 			}

@@ -13,7 +13,7 @@ import (
 )
 
 // wide is the width from which full covariances are scored by bounds. In fewer
-// columns the first panel is too great a part of the work.
+// columns the last panel is too great a part of the work.
 const wide = 8 * panel
 
 // hopeless is added to the greatest score of a row: a component below it has a
@@ -46,7 +46,7 @@ func (g *gaussians) scoreBounded(ctx context.Context, dst blas64.General, x blas
 
 // lastColumns returns the first of the columns that are taken first: a panel or more, to
 // the last.
-func lastColumns(d int) int { return max(0, d/panel-1) * panel }
+func lastColumns(d int) int { return (d/panel - 1) * panel }
 
 // bound writes the bounds that the last columns of white rows give, and returns for each
 // row the component by which these columns are likeliest. One product gives them for all

@@ -109,7 +109,7 @@ func centre(dst blas64.General, x blas32.General, lo, hi int, mean []float64) {
 	}
 }
 
-// subtract sets dst to as many of x − y as it has.
+// subtract sets dst to x − y.
 func subtract(dst []float64, x []float32, y []float64) {
 	x, y = x[:len(dst)], y[:len(dst)]
 	for j, v := range x {
