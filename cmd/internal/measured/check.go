@@ -35,13 +35,13 @@ func checkAll(ctx context.Context, o options, out io.Writer) error {
 		switch {
 		case !ok:
 			reason = "no runs of it are kept: make measured MEASURED=" + s.name
-		case s.sample == nil:
-			reason = "no part of it is short enough: make measured MEASURED=" + s.name
 		case s.init != "":
 			reason = s.lacksSample(kept)
 		}
 		if missing := s.missing(); missing != "" {
-			reason = missing
+			if reason = missing; ok {
+				reason += fmt.Sprintf("; its runs are of %s, commit %s", kept.Date, kept.Commit)
+			}
 		}
 		if reason != "" {
 			fmt.Fprintf(out, "%-20s skipped: %s\n", s.name, reason)

@@ -201,7 +201,7 @@ func (s study) spreadText(runs []run) string {
 	}
 	var parts []string
 	for name, by := range rules {
-		name = strings.NewReplacer("estimators_l1.mte", "L1 of mte", "proportions_l1", "L1 of p_T", "estimators_l1", "L1", "l1", "L1 of p_T", "_", " ").Replace(name)
+		name = strings.NewReplacer("estimators_l1.", "L1 of ", "proportions_l1", "L1 of p_T", "estimators_l1", "L1", "l1", "L1 of p_T", "_", " ").Replace(name)
 		parts = append(parts, fmt.Sprintf("%s by %s", name, shortest(by)))
 	}
 	slices.Sort(parts)

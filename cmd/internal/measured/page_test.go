@@ -49,6 +49,9 @@ func TestRecords(t *testing.T) {
 	known := map[string]study{}
 	for _, s := range studies {
 		known[s.name+".jsonl"] = s
+		if s.sample == nil && s.seconds > 60 {
+			t.Errorf("%s takes %d s, and has no sample that measured-check could repeat", s.name, s.seconds)
+		}
 	}
 	for _, file := range files {
 		r, err := readRecord(file)

@@ -41,7 +41,7 @@ type study struct {
 	// spread is how far a figure may be from this one on another machine, by the number's
 	// name or how that begins. A number that has none is not checked.
 	spread map[string]float64
-	// sample are values of the matrix, or the command, of the runs that -check repeats.
+	// sample are values of the matrix, or the command, of the runs that -check repeats: all if there are none.
 	sample []string
 }
 
