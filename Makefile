@@ -18,8 +18,10 @@ SHARE = $(DESTDIR)$(PREFIX)/share
 # Tests are linked without what debuggers read, which takes a third of the time or more.
 TESTING = GOFLAGS="$$($(GO) env GOFLAGS) -ldflags=-w"
 STATICCHECK = honnef.co/go/tools/cmd/staticcheck@v0.8.2
+NILERR = github.com/gostaticanalysis/nilerr/cmd/nilerr@v0.1.2
+INEFFASSIGN = github.com/gordonklaus/ineffassign@v0.2.0
 
-.PHONY: help build install uninstall dist licences web web-figure wheels figures site demo test mutants data tasks measured measured-check lint cross race test-arm bench-all bench-kernels model-kernels count-instructions bench-train bench-skada generate bench-io bench-columns bench-default bench-limits bench-watch bench-check bench-scale bench-spark fuzz robust clean bench-read
+.PHONY: help build install uninstall dist licences web web-figure wheels figures site demo test mutants data tasks measured measured-check lint lint-go cross race test-arm bench-all bench-kernels model-kernels count-instructions bench-train bench-skada generate bench-io bench-columns bench-default bench-limits bench-watch bench-check bench-scale bench-spark fuzz robust clean bench-read
 
 help: ## list the targets
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | expand -t 16
@@ -106,14 +108,20 @@ measured: ## measure what the pages say: the cheap studies, or MEASURED=names of
 measured-check: ## run a sample of each study again, and fail where a figure of the pages has moved
 	$(GO) run ./cmd/internal/measured -check -only '$(MEASURED)'
 
-lint: ## gofmt, go vet, staticcheck, and that the assembly is what its generator writes
+lint: ## gofmt, go vet, staticcheck, that no error is dropped and no value lost, and that the assembly is what its generator writes
 	@unformatted=$$(gofmt -l $$(git ls-files "*.go")); \
 	  if [ -n "$$unformatted" ]; then echo "gofmt would change:"; echo "$$unformatted"; exit 1; fi
-	$(GO) vet ./...
-	$(GO) run $(STATICCHECK) ./...
+	@$(MAKE) --no-print-directory lint-go
 	$(GO) -C stages/algorithms/internal/kernel/gen vet ./...
 	$(GO) -C stages/algorithms/internal/kernel/bench vet ./...
 	$(GO) -C stages/algorithms/internal/kernel/gen run . -check
+
+PACKAGES ?= ./...
+lint-go: ## the part of lint that reads Go, of PACKAGES (all)
+	$(GO) vet $(PACKAGES)
+	$(GO) run $(STATICCHECK) $(PACKAGES)
+	$(GO) run $(NILERR) $(PACKAGES)
+	$(GO) run $(INEFFASSIGN) $(PACKAGES)
 
 cross: ## check that all compiles for the other systems (the site and the tests in WebAssembly compile what is for js/wasm)
 	$(GO) run ./cmd/internal/systems windows/amd64 darwin/arm64/noasm linux/amd64/noasm

@@ -505,8 +505,8 @@ func (b *bench) sealTable(name string) func(r *rand.Rand, path string) (string, 
 		t := state.NewTable(meta["mars.state"], int(rec.NumRows()))
 		delete(meta, "mars.state")
 		delete(meta, "mars.checksum")
-		column := -1
-		if column = r.IntN(int(rec.NumCols())); len(meta) > 0 && r.IntN(2) == 0 {
+		column := r.IntN(int(rec.NumCols()))
+		if len(meta) > 0 && r.IntN(2) == 0 {
 			column, how = -1, changeMeta(r, meta)
 		}
 		for key, value := range meta {

@@ -324,7 +324,8 @@ func sparseLabel(word string) (string, error) {
 	}
 	v, err := parseFloat(strings.TrimPrefix(word, "+"), 64)
 	if err != nil {
-		return word, nil // a name
+		//lint:ignore nilerr a name
+		return word, nil
 	}
 	return floatLabel(v)
 }

@@ -70,7 +70,8 @@ func Target(path string) (string, error) {
 		}
 		link, err := os.Readlink(path)
 		if err != nil {
-			return path, nil // there is no file yet
+			//lint:ignore nilerr there is no file yet
+			return path, nil
 		}
 		if !filepath.IsAbs(link) {
 			dir, _ := filepath.Split(path)

@@ -2,6 +2,7 @@ package main
 
 import (
 	"errors"
+	"flag"
 	"fmt"
 	"io"
 	"os"
@@ -17,6 +18,8 @@ import (
 	"mars.dev/mars/cmd/internal/cli"
 )
 
+var update = flag.Bool("update", false, "write what programs say into the scripts that compare it")
+
 // The scripts in testdata/script run the programs as a user does.
 func TestScripts(t *testing.T) {
 	t.Parallel()
@@ -24,8 +27,14 @@ func TestScripts(t *testing.T) {
 		Dir:                 filepath.Join("..", "..", "testdata", "script"),
 		RequireExplicitExec: true,
 		RequireUniqueNames:  true,
-		Setup:               setUp,
-		Condition:           condition,
+		Setup: func(e *testscript.Env) error {
+			if flag.Lookup("test.failfast").Value.String() == "true" && t.Failed() {
+				e.T().Skip("another script has failed") // go test lets those that run side by side go on
+			}
+			return setUp(e)
+		},
+		Condition:     condition,
+		UpdateScripts: *update,
 	})
 }
 
@@ -34,6 +43,11 @@ func setUp(e *testscript.Env) error {
 	e.Setenv("ROOT", root)
 	e.Setenv("XDG_CACHE_HOME", filepath.Join(e.WorkDir, ".cache")) // what another run left is no result of this one
 	e.Setenv("MARS_PYTHON", os.Getenv("MARS_PYTHON"))
+	if reach := os.Getenv("MARS_REACH"); reach != "" { // cmd/internal/mutants counts which lines each script runs
+		counts := filepath.Join(reach, filepath.Base(e.WorkDir))
+		e.Setenv("GOCOVERDIR", counts)
+		err = errors.Join(err, os.Mkdir(counts, 0o777))
+	}
 	return err
 }
 
@@ -49,6 +63,8 @@ func TestMain(m *testing.M) {
 		"evil":         edit(evilText),
 		"inflated":     inflated,
 		"atmost":       atMost,
+		"kinds":        tableOfKinds,
+		"digest":       digest,
 	}
 	for _, name := range append(cli.Programs(), "mars", "mars-browser") {
 		programs[name] = main

@@ -16,9 +16,9 @@ import (
 	"strings"
 )
 
-// choose gives mutants at random of the packages that do the work, all kinds alike
-// probable.
-func choose(ctx context.Context, dir string, seed uint64, scripts bool) (next func() mutant, err error) {
+// choose chooses n mutants at random of the packages that do the work, all kinds alike
+// probable. They compile: that one does not says nothing of the tests.
+func choose(ctx context.Context, dir string, seed uint64, n int) (some []mutant, err error) {
 	kinds := map[string][]mutant{}
 	packages, err := listPackages(ctx, dir)
 	if err != nil {
@@ -26,9 +26,6 @@ func choose(ctx context.Context, dir string, seed uint64, scripts bool) (next fu
 	}
 	for _, p := range packages {
 		run := testsOf(p, packages)
-		if scripts {
-			run = append(run, tests{"./cmd/mars", "TestScripts"})
-		}
 		for _, file := range p.GoFiles {
 			path, err := filepath.Rel(dir, filepath.Join(p.Dir, file))
 			if err != nil {
@@ -41,14 +38,25 @@ func choose(ctx context.Context, dir string, seed uint64, scripts bool) (next fu
 	}
 	rng := rand.New(rand.NewPCG(seed, 0))
 	names := []string{"compare", "add", "truth", "drop", "swallow", "count"}
-	return func() mutant {
+	for len(some) < n {
 		of := kinds[names[rng.IntN(len(names))]]
-		return of[rng.IntN(len(of))]
-	}, nil
+		m := of[rng.IntN(len(of))]
+		var built error
+		if err := m.broken(dir, func() error {
+			built = command(ctx, dir, "go", "build", "./"+filepath.Dir(m.file)).Run()
+			return ctx.Err()
+		}); err != nil {
+			return nil, err
+		}
+		if built == nil {
+			some = append(some, m)
+		}
+	}
+	return some, nil
 }
 
 // testsOf are the tests that may notice a mutant of a package, the quickest first: its own,
-// those of the packages that import it, and those of the flags.
+// those of the packages that import it, and those of the flags and of the answers that are kept.
 func testsOf(p goPackage, all []goPackage) []tests {
 	run := []tests{{p.ImportPath, ""}}
 	for _, other := range all {
@@ -56,7 +64,7 @@ func testsOf(p goPackage, all []goPackage) []tests {
 			run = append(run, tests{other.ImportPath, ""})
 		}
 	}
-	return append(run, tests{"./cmd/internal/cli", "TestWiring"})
+	return append(run, tests{"./cmd/internal/cli", "TestWiring|TestAnswersHaveVersions"})
 }
 
 type goPackage struct {
@@ -93,12 +101,12 @@ func mutate(dir, path string, run []tests, kinds map[string][]mutant) error {
 	if err != nil {
 		return err
 	}
+	offset := func(p token.Pos) int { return set.Position(p).Offset }
 	add := func(kind string, from, to token.Pos, becomes string) {
-		lo, hi := set.Position(from).Offset, set.Position(to).Offset
-		kinds[kind] = append(kinds[kind], mutant{file: path, old: string(text[lo:hi]), new: becomes, at: lo, tests: run})
+		kinds[kind] = append(kinds[kind], mutant{file: path, old: string(text[offset(from):offset(to)]), new: becomes, at: offset(from), tests: run})
 	}
 	source := func(n ast.Node) string {
-		return string(text[set.Position(n.Pos()).Offset:set.Position(n.End()).Offset])
+		return string(text[offset(n.Pos()):offset(n.End())])
 	}
 	swaps := map[token.Token]string{token.LSS: "<=", token.LEQ: "<", token.GTR: ">=", token.GEQ: ">", token.ADD: "-", token.SUB: "+"}
 	ast.Inspect(file, func(n ast.Node) bool {
@@ -115,7 +123,7 @@ func mutate(dir, path string, run []tests, kinds map[string][]mutant) error {
 		case *ast.AssignStmt:
 			if n.Tok == token.ASSIGN {
 				nothing := slices.Repeat([]string{"_"}, len(n.Lhs))
-				add("drop", n.Pos(), n.End(), strings.Join(nothing, ", ")+strings.TrimPrefix(source(n), string(text[set.Position(n.Pos()).Offset:set.Position(n.TokPos).Offset])))
+				add("drop", n.Pos(), n.End(), strings.Join(nothing, ", ")+strings.TrimPrefix(source(n), string(text[offset(n.Pos()):offset(n.TokPos)])))
 			} else if n.Tok != token.DEFINE {
 				add("drop", n.Pos(), n.End(), "_ = "+source(n.Rhs[0]))
 			}

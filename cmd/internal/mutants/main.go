@@ -1,5 +1,5 @@
 // Command mutants breaks lines of the program, one at a time in a copy of the tree, and
-// says which of them no test notices: those of a fixed list, and others chosen by seed.
+// says which of them neither a test nor make lint notices: those of a fixed list, and others chosen by seed.
 // It fails if more than one in twenty survives.
 package main
 
@@ -13,6 +13,7 @@ import (
 	"os/signal"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -104,24 +105,28 @@ func try(ctx context.Context, fixed bool, only string, sixth, chosen int, seed u
 	if err := j.each(ctx, dirs, all); err != nil {
 		return err
 	}
-	next, err := choose(ctx, dirs[0], seed, scripts)
+	some, err := choose(ctx, dirs[0], seed, chosen)
 	if err != nil {
 		return err
 	}
-	for n := 0; n < chosen; {
-		switch err := j.try(ctx, dirs[0], next()); {
-		case err == nil:
-			n++
-		case !errors.Is(err, errUnbuilt): // that one does not compile says nothing of the tests
+	if scripts && len(some) > 0 {
+		r, err := reachOf(ctx, dirs[0])
+		if err != nil {
 			return err
 		}
+		fmt.Printf("all scripts took %.0f s\n", r.took.Seconds())
+		j.scripts = r
+	}
+	if err := j.each(ctx, dirs, some); err != nil {
+		return err
 	}
 	return j.sum()
 }
 
 // A judge tries mutants, and counts.
 type judge struct {
-	limit time.Duration // of the tests of a package
+	limit   time.Duration // of the tests of a package
+	scripts *reach        // nil: they are not run
 
 	mu        sync.Mutex
 	tried     int
@@ -153,12 +158,12 @@ func (j *judge) each(ctx context.Context, dirs []string, mutants []mutant) error
 // try prints the fate of a mutant.
 func (j *judge) try(ctx context.Context, dir string, m mutant) error {
 	began := time.Now()
-	fate, err := m.try(ctx, dir, j.limit)
-	if err != nil {
+	fate := survived
+	if err := m.broken(dir, func() (err error) {
+		fate, err = j.fate(ctx, dir, m)
 		return err
-	}
-	if fate == unbuilt && m.what == "" {
-		return errUnbuilt
+	}); err != nil {
+		return err
 	}
 	j.mu.Lock()
 	defer j.mu.Unlock()
@@ -169,6 +174,24 @@ func (j *judge) try(ctx context.Context, dir string, m mutant) error {
 	}
 	fmt.Printf("%s %.0f s\n", line, time.Since(began).Seconds())
 	return nil
+}
+
+// fate is that of a mutant whose line is broken in the tree at dir. What is quick is tried first.
+func (j *judge) fate(ctx context.Context, dir string, m mutant) (fate string, err error) {
+	if m.what == "" {
+		if lint := command(ctx, dir, "make", "lint-go", "PACKAGES=./"+filepath.Dir(m.file)).Run(); lint != nil {
+			return linted, ctx.Err()
+		}
+	}
+	fate, err = notice(ctx, dir, m.tests, j.limit)
+	if err != nil || fate != survived || m.what != "" || j.scripts == nil {
+		return fate, err
+	}
+	run, err := j.scripts.tests(m, dir)
+	if err != nil {
+		return "", err
+	}
+	return notice(ctx, dir, run, max(j.limit, 3*j.scripts.took))
 }
 
 // sum says how many were noticed.
@@ -186,26 +209,32 @@ func (j *judge) sum() error {
 // The fates of mutants.
 const (
 	noticed  = "noticed"
+	linted   = "noticed by make lint"
 	timedOut = "took too long"
 	survived = "SURVIVED"
 	unbuilt  = "DOES NOT BUILD"
 )
 
-var errUnbuilt = errors.New("does not build")
+// timeouts are what go test and a script say at their time limit. A script fails there like one that has noticed.
+var timeouts = []string{"panic: test timed out", "test timed out while running command"}
 
-// try breaks the line in the copy, runs the tests, and mends it.
-func (m mutant) try(ctx context.Context, dir string, limit time.Duration) (fate string, err error) {
+// broken breaks the line in the copy while do runs.
+func (m mutant) broken(dir string, do func() error) error {
 	path := filepath.Join(dir, m.file)
 	text, err := os.ReadFile(path)
 	if err != nil {
-		return "", err
+		return err
 	}
 	broken := string(text[:m.at]) + strings.Replace(string(text[m.at:]), m.old, m.new, 1)
 	if err := os.WriteFile(path, []byte(broken), 0o666); err != nil {
-		return "", err
+		return err
 	}
-	defer func() { err = errors.Join(err, os.WriteFile(path, text, 0o666)) }()
-	for _, t := range m.tests {
+	return errors.Join(do(), os.WriteFile(path, text, 0o666))
+}
+
+// notice runs tests in the tree at dir.
+func notice(ctx context.Context, dir string, run []tests, limit time.Duration) (fate string, err error) {
+	for _, t := range run {
 		args := []string{"test", "-short", "-count=1", "-failfast", "-vet=off", "-trimpath", "-ldflags=-s -w", "-timeout=" + limit.String()}
 		if t.run != "" {
 			args = append(args, "-run="+t.run)
@@ -216,9 +245,10 @@ func (m mutant) try(ctx context.Context, dir string, limit time.Duration) (fate 
 			return "", ctx.Err()
 		case err != nil && strings.Contains(string(out), "[build failed]"):
 			return unbuilt, nil
-		case err != nil && strings.Contains(string(out), "panic: test timed out"):
+		case err != nil && slices.ContainsFunc(timeouts, func(say string) bool { return strings.Contains(string(out), say) }):
 			return timedOut, nil
 		case err != nil:
+			//lint:ignore nilerr tests that fail are what is looked for
 			return noticed, nil
 		case strings.Contains(string(out), "no tests to run"):
 			return "", fmt.Errorf("%s has no test %s: mend the fixed list", t.pkg, t.run)

@@ -1,0 +1,206 @@
+package main
+
+import (
+	"bytes"
+	"encoding/csv"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"hash/crc32"
+	"io"
+	"math/rand/v2"
+	"os"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/apache/arrow/go/v15/arrow"
+
+	"mars.dev/mars/arrowio"
+)
+
+// tableOfKinds is the program "kinds SEED ROWS SHIFT SHARES FILE": a table of three types of two kinds with columns of
+// numbers, text, dates and truth values, of which some are missing, whose types lie SHIFT further on.
+func tableOfKinds() {
+	if err := writeKinds(os.Args[1:]); err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		os.Exit(1)
+	}
+}
+
+func writeKinds(args []string) error {
+	seed, err := strconv.ParseUint(args[0], 10, 64)
+	if err != nil {
+		return err
+	}
+	rows, err := strconv.Atoi(args[1])
+	if err != nil {
+		return err
+	}
+	shift, err := strconv.ParseFloat(args[2], 64)
+	if err != nil {
+		return err
+	}
+	var until []float64
+	for _, share := range strings.Split(args[3], ",") {
+		p, err := strconv.ParseFloat(share, 64)
+		if err != nil {
+			return err
+		}
+		until = append(until, p)
+		if n := len(until); n > 1 {
+			until[n-1] += until[n-2]
+		}
+	}
+	f, err := os.Create(args[4])
+	if err != nil {
+		return err
+	}
+	w, rng := csv.NewWriter(f), rand.New(rand.NewPCG(seed, 0))
+	w.Write([]string{"id", "x1", "x2", "x3", "count", "gaps", "city", "seen", "flag", "kind", "type"})
+	types, cities := []string{"b-cell", "t-cell", "monocyte"}, []string{"Oslo", "Rome", "Lima", "Bonn"}
+	for i := range rows {
+		k := min(slices.IndexFunc(append(slices.Clone(until), 2), func(p float64) bool { return (float64(i)+.5)/float64(rows) < p }), len(types)-1)
+		number := func(mean float64) string { return strconv.FormatFloat(mean+rng.NormFloat64(), 'f', 3, 64) }
+		gaps := number(float64(k))
+		if rng.IntN(10) == 0 {
+			gaps = ""
+		}
+		w.Write([]string{args[0] + "-" + strconv.Itoa(i), number(2*float64(k) + shift), number(float64(k%2)*3 + shift/2), number(0),
+			strconv.Itoa(rng.IntN(20 * (k + 1))), gaps, cities[(k+rng.IntN(2))%len(cities)], fmt.Sprintf("2021-%02d-%02d", 1+k*3+rng.IntN(3), 1+rng.IntN(28)),
+			strconv.FormatBool(rng.IntN(k+2) == 0), []string{"lymphocyte", "lymphocyte", "myeloid"}[k], types[k]})
+	}
+	w.Flush()
+	return errors.Join(w.Error(), f.Close())
+}
+
+// digest is the program "digest FILE…": what there is to know of each file, in few lines, which is of rows their numbers by column as they are and weighed by place, a checksum of their text, and what the schema says.
+func digest() {
+	for _, path := range os.Args[1:] {
+		fmt.Println("==", path)
+		if err := digestFile(path); err != nil {
+			fmt.Fprintln(os.Stderr, err)
+			os.Exit(1)
+		}
+	}
+}
+
+func digestFile(path string) error {
+	text, err := os.ReadFile(path)
+	if err != nil {
+		return err
+	}
+	if !slices.Contains([]string{".arrow", ".arrows"}, path[strings.LastIndex(path, "."):]) {
+		var value any
+		for d := json.NewDecoder(bytes.NewReader(text)); ; {
+			if err := d.Decode(&value); errors.Is(err, io.EOF) {
+				return nil
+			} else if err != nil {
+				return err
+			}
+			flatten("", value)
+		}
+	}
+	in, err := arrowio.Open(path, arrowio.ReadOptions{})
+	if err != nil {
+		return err
+	}
+	defer in.Close()
+	meta := in.Schema().Metadata()
+	for i, key := range meta.Keys() {
+		var value any
+		switch {
+		case strings.HasPrefix(key, "mars.provenance"), strings.HasPrefix(key, "mars.checksum"):
+		case json.Unmarshal([]byte(meta.Values()[i]), &value) == nil:
+			flatten(key, value)
+		default:
+			fmt.Println(key, crc32.ChecksumIEEE([]byte(meta.Values()[i])))
+		}
+	}
+	columns := map[string]*column{}
+	rows := 0
+	for {
+		rec, err := in.Next()
+		if errors.Is(err, io.EOF) {
+			break
+		}
+		if err != nil {
+			return err
+		}
+		for i, f := range rec.Schema().Fields() {
+			if columns[f.Name] == nil {
+				columns[f.Name] = &column{kind: f.Type.String()}
+			}
+			columns[f.Name].add(rec, i, rows)
+		}
+		rows += int(rec.NumRows())
+	}
+	fmt.Println(rows, "rows")
+	for _, f := range in.Schema().Fields() {
+		if c := columns[f.Name]; c != nil && f.Name != "seconds" {
+			fmt.Printf("%s %s nulls %d text %08x numbers %.9g %.9g\n", f.Name, c.kind, c.nulls, c.text, c.sum, c.weighed)
+		}
+	}
+	return nil
+}
+
+type column struct {
+	kind         string
+	nulls        int
+	text         uint32
+	sum, weighed float64
+}
+
+func (c *column) add(rec arrow.Record, i, before int) {
+	col := rec.Column(i)
+	c.nulls += col.NullN()
+	count := func(v float64, place int) {
+		c.sum += v
+		c.weighed += v * float64(1+place%7)
+	}
+	if v, err := arrowio.VectorColumn(rec, rec.ColumnName(i)); err == nil {
+		for k, x := range v.Data {
+			count(float64(x), before+k)
+		}
+		return
+	}
+	for k := range col.Len() {
+		text := col.ValueStr(k)
+		if v, err := strconv.ParseFloat(text, 64); err == nil {
+			count(v, before+k)
+		} else {
+			c.text = crc32.Update(c.text, crc32.IEEETable, []byte(text+"\n"))
+		}
+	}
+}
+
+// flatten prints JSON, a line for each number, text or list of numbers.
+func flatten(place string, value any) {
+	switch v := value.(type) {
+	case map[string]any:
+		var keys []string
+		for key := range v {
+			keys = append(keys, key)
+		}
+		slices.Sort(keys)
+		for _, key := range keys {
+			flatten(place+"/"+key, v[key])
+		}
+	case []any:
+		var line []string
+		for i, inner := range v {
+			if x, ok := inner.(float64); ok {
+				line = append(line, fmt.Sprintf("%.8g", x))
+			} else {
+				flatten(place+"/"+strconv.Itoa(i), inner)
+			}
+		}
+		if line != nil {
+			fmt.Println(place, strings.Join(line, " "))
+		}
+	case float64:
+		fmt.Printf("%s %.8g\n", place, v)
+	default:
+		fmt.Println(place, v)
+	}
+}
