@@ -117,8 +117,11 @@ func (o Options) config(p adapt.Problem) (adapt.Config, error) {
 		return selftrain.Config(o.Arch, p.Shape)
 	}
 	c, err := adapt.Recipe(o.Arch, p.Shape, adapt.ScheduleDefault)
+	if err != nil {
+		return adapt.Config{}, err
+	}
 	c.ForRows(p.Source.Rows)
-	return c, err
+	return c, nil
 }
 
 // train trains by the method.
