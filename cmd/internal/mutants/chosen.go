@@ -41,8 +41,11 @@ func choose(ctx context.Context, dir string, seed uint64, n int) (some []mutant,
 	for len(some) < n {
 		of := kinds[names[rng.IntN(len(names))]]
 		m := of[rng.IntN(len(of))]
+		if slices.ContainsFunc(some, m.overlaps) {
+			continue
+		}
 		var built error
-		if err := m.broken(dir, func() error {
+		if err := broken(dir, []mutant{m}, func() error {
 			built = command(ctx, dir, "go", "build", "./"+filepath.Dir(m.file)).Run()
 			return ctx.Err()
 		}); err != nil {
@@ -53,6 +56,11 @@ func choose(ctx context.Context, dir string, seed uint64, n int) (some []mutant,
 		}
 	}
 	return some, nil
+}
+
+// overlaps says whether two mutants are in the same text, so that not both can be there.
+func (m mutant) overlaps(other mutant) bool {
+	return m.file == other.file && m.at < other.at+len(other.old) && other.at < m.at+len(m.old)
 }
 
 // testsOf are the tests that may notice a mutant of a package, the quickest first: its own,

@@ -120,6 +120,9 @@ func try(ctx context.Context, fixed bool, only string, sixth, chosen int, seed u
 	if err := j.each(ctx, dirs, some); err != nil {
 		return err
 	}
+	if err := j.together(ctx, dirs[0]); err != nil {
+		return err
+	}
 	return j.sum()
 }
 
@@ -130,6 +133,7 @@ type judge struct {
 
 	mu        sync.Mutex
 	tried     int
+	left      []mutant // for the scripts
 	survivors []string
 }
 
@@ -155,11 +159,11 @@ func (j *judge) each(ctx context.Context, dirs []string, mutants []mutant) error
 	return errors.Join(failed...)
 }
 
-// try prints the fate of a mutant.
+// try tries a mutant by all but the scripts, or by those of them that are quick.
 func (j *judge) try(ctx context.Context, dir string, m mutant) error {
 	began := time.Now()
 	fate := survived
-	if err := m.broken(dir, func() (err error) {
+	if err := broken(dir, []mutant{m}, func() (err error) {
 		fate, err = j.fate(ctx, dir, m)
 		return err
 	}); err != nil {
@@ -168,12 +172,21 @@ func (j *judge) try(ctx context.Context, dir string, m mutant) error {
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	j.tried++
+	if fate == survived && m.what == "" && j.scripts != nil {
+		j.left = append(j.left, m)
+		return nil
+	}
+	j.say(dir, m, fate, time.Since(began))
+	return nil
+}
+
+// say prints the fate of a mutant.
+func (j *judge) say(dir string, m mutant, fate string, took time.Duration) {
 	line := fmt.Sprintf("| %s | `%s` | `%s` | %s |", m.place(dir), oneLine(m.old), oneLine(m.new), fate)
 	if fate == survived || fate == unbuilt {
 		j.survivors = append(j.survivors, line)
 	}
-	fmt.Printf("%s %.0f s\n", line, time.Since(began).Seconds())
-	return nil
+	fmt.Printf("%s %.0f s\n", line, took.Seconds())
 }
 
 // fate is that of a mutant whose line is broken in the tree at dir. What is quick is tried first.
@@ -187,11 +200,48 @@ func (j *judge) fate(ctx context.Context, dir string, m mutant) (fate string, er
 	if err != nil || fate != survived || m.what != "" || j.scripts == nil {
 		return fate, err
 	}
-	run, err := j.scripts.tests(m, dir)
+	scripts, err := j.scripts.of(m, dir)
 	if err != nil {
 		return "", err
 	}
-	return notice(ctx, dir, run, max(j.limit, 3*j.scripts.took))
+	golden := slices.DeleteFunc(scripts, func(name string) bool { return !strings.HasPrefix(name, "golden_") })
+	return notice(ctx, dir, scriptTests(golden), j.limit)
+}
+
+// together runs scripts once with all lines broken that are left. Those that pass notice none of them, and the others are
+// tried on each line that they run.
+func (j *judge) together(ctx context.Context, dir string) error {
+	began := time.Now()
+	runs := make([][]string, len(j.left))
+	var all []string
+	for i, m := range j.left {
+		var err error
+		if runs[i], err = j.scripts.of(m, dir); err != nil {
+			return err
+		}
+		all = append(all, runs[i]...)
+	}
+	slices.Sort(all)
+	failed := map[string]bool{}
+	if err := broken(dir, j.left, func() (err error) {
+		failed, err = failing(ctx, dir, slices.Compact(all), 3*j.scripts.took)
+		return err
+	}); err != nil {
+		return err
+	}
+	fmt.Printf("%d lines at once: %d scripts fail, %.0f s\n", len(j.left), len(failed), time.Since(began).Seconds())
+	for i, m := range j.left {
+		began, fate := time.Now(), survived
+		some := slices.DeleteFunc(runs[i], func(name string) bool { return !failed[name] })
+		if err := broken(dir, []mutant{m}, func() (err error) {
+			fate, err = notice(ctx, dir, scriptTests(some), max(j.limit, j.scripts.took))
+			return err
+		}); err != nil {
+			return err
+		}
+		j.say(dir, m, fate, time.Since(began))
+	}
+	return nil
 }
 
 // sum says how many were noticed.
@@ -218,28 +268,36 @@ const (
 // timeouts are what go test and a script say at their time limit. A script fails there like one that has noticed.
 var timeouts = []string{"panic: test timed out", "test timed out while running command"}
 
-// broken breaks the line in the copy while do runs.
-func (m mutant) broken(dir string, do func() error) error {
-	path := filepath.Join(dir, m.file)
-	text, err := os.ReadFile(path)
-	if err != nil {
-		return err
+// broken breaks lines in the copy while do runs.
+func broken(dir string, mutants []mutant, do func() error) (err error) {
+	mutants = slices.SortedFunc(slices.Values(mutants), func(a, b mutant) int { return b.at - a.at }) // the last first: the others stay where they are
+	was := map[string][]byte{}
+	defer func() {
+		for path, text := range was {
+			err = errors.Join(err, os.WriteFile(path, text, 0o666))
+		}
+	}()
+	for _, m := range mutants {
+		path := filepath.Join(dir, m.file)
+		text, err := os.ReadFile(path)
+		if err != nil {
+			return err
+		}
+		if was[path] == nil {
+			was[path] = text
+		}
+		text = []byte(string(text[:m.at]) + strings.Replace(string(text[m.at:]), m.old, m.new, 1))
+		if err := os.WriteFile(path, text, 0o666); err != nil {
+			return err
+		}
 	}
-	broken := string(text[:m.at]) + strings.Replace(string(text[m.at:]), m.old, m.new, 1)
-	if err := os.WriteFile(path, []byte(broken), 0o666); err != nil {
-		return err
-	}
-	return errors.Join(do(), os.WriteFile(path, text, 0o666))
+	return do()
 }
 
 // notice runs tests in the tree at dir.
 func notice(ctx context.Context, dir string, run []tests, limit time.Duration) (fate string, err error) {
 	for _, t := range run {
-		args := []string{"test", "-short", "-count=1", "-failfast", "-vet=off", "-trimpath", "-ldflags=-s -w", "-timeout=" + limit.String()}
-		if t.run != "" {
-			args = append(args, "-run="+t.run)
-		}
-		out, err := command(ctx, dir, "go", append(args, t.pkg)...).CombinedOutput()
+		out, err := t.start(ctx, dir, limit, "-failfast").CombinedOutput()
 		switch {
 		case ctx.Err() != nil:
 			return "", ctx.Err()
@@ -255,6 +313,15 @@ func notice(ctx context.Context, dir string, run []tests, limit time.Duration) (
 		}
 	}
 	return survived, nil
+}
+
+// start is the command that runs tests in the tree at dir.
+func (t tests) start(ctx context.Context, dir string, limit time.Duration, flags ...string) *exec.Cmd {
+	args := append([]string{"test", "-short", "-count=1", "-vet=off", "-trimpath", "-ldflags=-s -w", "-timeout=" + limit.String()}, flags...)
+	if t.run != "" {
+		args = append(args, "-run="+t.run)
+	}
+	return command(ctx, dir, "go", append(args, t.pkg)...)
 }
 
 // place is the mutant's file, with the line of a chosen one.

@@ -9,6 +9,7 @@ import (
 	"go/token"
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"time"
@@ -20,6 +21,7 @@ import (
 // and those that run a line often seconds.
 type reach struct {
 	took   time.Duration
+	all    []string // scripts
 	blocks map[string][]block // by file
 }
 
@@ -40,8 +42,7 @@ func reachOf(ctx context.Context, dir string) (*reach, error) {
 	}
 	defer os.RemoveAll(counts)
 	began := time.Now()
-	run := command(ctx, dir, "go", "test", "-short", "-count=1", "-vet=off", "-trimpath", "-ldflags=-s -w", "-timeout=30m",
-		"-cover", "-covermode=set", "-coverpkg=./stages/...,./pipeline,./arrowio/...", "-run=^"+scriptsTest+"$", scriptsPackage)
+	run := tests{scriptsPackage, "^" + scriptsTest + "$"}.start(ctx, dir, 30*time.Minute, "-cover", "-covermode=set", "-coverpkg=./stages/...,./pipeline,./arrowio/...")
 	run.Env = append(os.Environ(), "MARS_REACH="+counts)
 	if out, err := run.CombinedOutput(); err != nil {
 		return nil, fmt.Errorf("the scripts fail though no line is broken: %w\n%s", err, out[max(0, len(out)-4000):])
@@ -52,9 +53,11 @@ func reachOf(ctx context.Context, dir string) (*reach, error) {
 		return nil, err
 	}
 	for _, script := range ran {
-		if err := r.add(ctx, dir, filepath.Join(counts, script.Name()), strings.TrimPrefix(script.Name(), "script-")); err != nil {
+		name := strings.TrimPrefix(script.Name(), "script-")
+		if err := r.add(ctx, dir, filepath.Join(counts, script.Name()), name); err != nil {
 			return nil, err
 		}
+		r.all = append(r.all, name)
 	}
 	return r, nil
 }
@@ -102,9 +105,9 @@ func lineStarts(file string) (starts []int, err error) {
 	return starts, nil
 }
 
-// tests are those of the scripts that run a mutant's line: of its statements, of its function if it is in none (a case
-// of a switch), and all if it is in no function.
-func (r *reach) tests(m mutant, dir string) ([]tests, error) {
+// of are the scripts that run a mutant's line: its statements, its function if it is in none (a case of a switch), and all
+// scripts if it is in no function.
+func (r *reach) of(m mutant, dir string) ([]string, error) {
 	set := token.NewFileSet()
 	file, err := parser.ParseFile(set, filepath.Join(dir, m.file), nil, parser.SkipObjectResolution)
 	if err != nil {
@@ -116,11 +119,11 @@ func (r *reach) tests(m mutant, dir string) ([]tests, error) {
 			return r.within(m, from, to), nil
 		}
 	}
-	return []tests{{scriptsPackage, "^" + scriptsTest + "$"}}, nil
+	return slices.Clone(r.all), nil
 }
 
-// within are the tests of a mutant in the function that is between two bytes of its file.
-func (r *reach) within(m mutant, from, to int) []tests {
+// within are the scripts of a mutant in the function that is between two bytes of its file.
+func (r *reach) within(m mutant, from, to int) []string {
 	var scripts, own []string
 	found := false
 	for _, b := range r.blocks[m.file] {
@@ -132,17 +135,32 @@ func (r *reach) within(m mutant, from, to int) []tests {
 		}
 	}
 	if found {
-		scripts = slices.Clone(own)
+		return slices.Clone(own)
 	}
 	slices.Sort(scripts)
-	scripts = slices.Compact(scripts)
-	var run []tests
-	// First those that compare all that is said and written, to the digit.
-	for _, golden := range []bool{true, false} {
-		some := slices.DeleteFunc(slices.Clone(scripts), func(name string) bool { return strings.HasPrefix(name, "golden_") != golden })
-		if len(some) > 0 {
-			run = append(run, tests{scriptsPackage, "^" + scriptsTest + "$/^(" + strings.Join(some, "|") + ")$"})
+	return slices.Compact(scripts)
+}
+
+func scriptTests(names []string) []tests {
+	if len(names) == 0 {
+		return nil
+	}
+	return []tests{{scriptsPackage, "^" + scriptsTest + "$/^(" + strings.Join(names, "|") + ")$"}}
+}
+
+var failedScript = regexp.MustCompile(`(?m)^ *--- FAIL: ` + scriptsTest + `/(\S+)`)
+
+// failing are those of the scripts that fail in the tree at dir.
+func failing(ctx context.Context, dir string, names []string, limit time.Duration) (failed map[string]bool, err error) {
+	failed = map[string]bool{}
+	for _, t := range scriptTests(names) {
+		out, err := t.start(ctx, dir, limit).CombinedOutput()
+		for _, m := range failedScript.FindAllSubmatch(out, -1) {
+			failed[string(m[1])] = true
+		}
+		if err != nil && len(failed) == 0 {
+			return nil, fmt.Errorf("no script fails, but all: %w\n%s", err, out[max(0, len(out)-4000):])
 		}
 	}
-	return run
+	return failed, nil
 }
