@@ -43,11 +43,6 @@ func setUp(e *testscript.Env) error {
 	e.Setenv("ROOT", root)
 	e.Setenv("XDG_CACHE_HOME", filepath.Join(e.WorkDir, ".cache")) // what another run left is no result of this one
 	e.Setenv("MARS_PYTHON", os.Getenv("MARS_PYTHON"))
-	if reach := os.Getenv("MARS_REACH"); reach != "" { // cmd/internal/mutants counts which lines each script runs
-		counts := filepath.Join(reach, filepath.Base(e.WorkDir))
-		e.Setenv("GOCOVERDIR", counts)
-		err = errors.Join(err, os.Mkdir(counts, 0o777))
-	}
 	return err
 }
 

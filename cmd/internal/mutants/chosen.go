@@ -16,23 +16,37 @@ import (
 	"strings"
 )
 
+var (
+	// allScripts run the programs as users do. Those of golden compare all that is said and written with what it was.
+	allScripts    = tests{"./cmd/mars", "TestScripts"}
+	goldenScripts = tests{"./cmd/mars", "TestScripts/^golden"}
+)
+
 // choose chooses n mutants at random of the packages that do the work, all kinds alike
-// probable. They compile: that one does not says nothing of the tests.
-func choose(ctx context.Context, dir string, seed uint64, n int) (some []mutant, err error) {
+// probable. They compile: that one does not says nothing of the tests. It gives the slow tests that may notice them by
+// file: of the packages that import theirs, of flags, of answers that are kept, and all scripts.
+func choose(ctx context.Context, dir string, seed uint64, n int) (some []mutant, slow map[string][]tests, err error) {
 	kinds := map[string][]mutant{}
 	packages, err := listPackages(ctx, dir)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
+	slow = map[string][]tests{}
 	for _, p := range packages {
-		run := testsOf(p, packages)
+		run := []tests{{"./cmd/internal/cli", "TestWiring|TestAnswersHaveVersions"}, allScripts}
+		for _, other := range packages {
+			if slices.Contains(other.Imports, p.ImportPath) {
+				run = append(run, tests{other.ImportPath, ""})
+			}
+		}
 		for _, file := range p.GoFiles {
 			path, err := filepath.Rel(dir, filepath.Join(p.Dir, file))
 			if err != nil {
-				return nil, err
+				return nil, nil, err
 			}
-			if err := mutate(dir, path, run, kinds); err != nil {
-				return nil, err
+			slow[path] = run
+			if err := mutate(dir, path, []tests{{p.ImportPath, ""}, goldenScripts}, kinds); err != nil {
+				return nil, nil, err
 			}
 		}
 	}
@@ -49,30 +63,18 @@ func choose(ctx context.Context, dir string, seed uint64, n int) (some []mutant,
 			built = command(ctx, dir, "go", "build", "./"+filepath.Dir(m.file)).Run()
 			return ctx.Err()
 		}); err != nil {
-			return nil, err
+			return nil, nil, err
 		}
 		if built == nil {
 			some = append(some, m)
 		}
 	}
-	return some, nil
+	return some, slow, nil
 }
 
 // overlaps says whether two mutants are in the same text, so that not both can be there.
 func (m mutant) overlaps(other mutant) bool {
 	return m.file == other.file && m.at < other.at+len(other.old) && other.at < m.at+len(m.old)
-}
-
-// testsOf are the tests that may notice a mutant of a package, the quickest first: its own,
-// those of the packages that import it, and those of the flags and of the answers that are kept.
-func testsOf(p goPackage, all []goPackage) []tests {
-	run := []tests{{p.ImportPath, ""}}
-	for _, other := range all {
-		if slices.Contains(other.Imports, p.ImportPath) {
-			run = append(run, tests{other.ImportPath, ""})
-		}
-	}
-	return append(run, tests{"./cmd/internal/cli", "TestWiring|TestAnswersHaveVersions"})
 }
 
 type goPackage struct {

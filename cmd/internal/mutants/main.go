@@ -12,6 +12,7 @@ import (
 	"os/exec"
 	"os/signal"
 	"path/filepath"
+	"regexp"
 	"runtime"
 	"slices"
 	"strings"
@@ -40,7 +41,7 @@ func main() {
 	fixed := flag.Bool("fixed", true, "try the fixed list")
 	sixths := flag.Int("sixth", 0, "of the fixed list, try the lines that are in this sixth: 1 to 6 (0: all)")
 	only := flag.String("only", "", "of the fixed list, try those whose description has this in it")
-	scripts := flag.Bool("scripts", true, "run the scripts, which take minutes, on chosen mutants that all other tests have let pass")
+	scripts := flag.Bool("scripts", true, "run the scripts, which take minutes, on chosen mutants that the tests of their package have let pass")
 	limit := flag.Duration("limit", 4*time.Minute, "time limit of the tests of a package")
 	flag.Parse()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
@@ -101,26 +102,19 @@ func try(ctx context.Context, fixed bool, only string, sixth, chosen int, seed u
 	if all = sixthOf(all, sixth); sixth != 0 {
 		fmt.Printf("sixth %d of the fixed list\n", sixth)
 	}
-	j := &judge{limit: limit}
+	j := &judge{limit: limit, scripts: scripts}
 	if err := j.each(ctx, dirs, all); err != nil {
 		return err
 	}
-	some, err := choose(ctx, dirs[0], seed, chosen)
+	some, slow, err := choose(ctx, dirs[0], seed, chosen)
 	if err != nil {
 		return err
 	}
-	if scripts && len(some) > 0 {
-		r, err := reachOf(ctx, dirs[0])
-		if err != nil {
-			return err
-		}
-		fmt.Printf("all scripts took %.0f s\n", r.took.Seconds())
-		j.scripts = r
-	}
+	j.slow = slow
 	if err := j.each(ctx, dirs, some); err != nil {
 		return err
 	}
-	if err := j.together(ctx, dirs[0]); err != nil {
+	if err := j.together(ctx, dirs); err != nil {
 		return err
 	}
 	return j.sum()
@@ -129,11 +123,12 @@ func try(ctx context.Context, fixed bool, only string, sixth, chosen int, seed u
 // A judge tries mutants, and counts.
 type judge struct {
 	limit   time.Duration // of the tests of a package
-	scripts *reach        // nil: they are not run
+	scripts bool
+	slow    map[string][]tests // by file, of chosen mutants that are not tried together yet
 
 	mu        sync.Mutex
 	tried     int
-	left      []mutant // for the scripts
+	left      []mutant // for what is slow
 	survivors []string
 }
 
@@ -159,23 +154,29 @@ func (j *judge) each(ctx context.Context, dirs []string, mutants []mutant) error
 	return errors.Join(failed...)
 }
 
-// try tries a mutant by all but the scripts, or by those of them that are quick.
+// try tries a mutant: a chosen one by what is quick, unless it has other tests by now.
 func (j *judge) try(ctx context.Context, dir string, m mutant) error {
 	began := time.Now()
 	fate := survived
 	if err := broken(dir, []mutant{m}, func() (err error) {
-		fate, err = j.fate(ctx, dir, m)
+		if j.slow[m.file] != nil {
+			if lint := command(ctx, dir, "make", "lint-go", "PACKAGES=./"+filepath.Dir(m.file)).Run(); lint != nil {
+				fate = linted
+				return ctx.Err()
+			}
+		}
+		fate, err = notice(ctx, dir, m.tests, j.limit)
 		return err
 	}); err != nil {
 		return err
 	}
 	j.mu.Lock()
 	defer j.mu.Unlock()
-	j.tried++
-	if fate == survived && m.what == "" && j.scripts != nil {
+	if fate == survived && j.slow[m.file] != nil {
 		j.left = append(j.left, m)
 		return nil
 	}
+	j.tried++
 	j.say(dir, m, fate, time.Since(began))
 	return nil
 }
@@ -189,59 +190,45 @@ func (j *judge) say(dir string, m mutant, fate string, took time.Duration) {
 	fmt.Printf("%s %.0f s\n", line, took.Seconds())
 }
 
-// fate is that of a mutant whose line is broken in the tree at dir. What is quick is tried first.
-func (j *judge) fate(ctx context.Context, dir string, m mutant) (fate string, err error) {
-	if m.what == "" {
-		if lint := command(ctx, dir, "make", "lint-go", "PACKAGES=./"+filepath.Dir(m.file)).Run(); lint != nil {
-			return linted, ctx.Err()
+// together runs all that is slow once, with all lines broken that are left. What passes notices none of them, and what
+// fails is run on each.
+func (j *judge) together(ctx context.Context, dirs []string) error {
+	began, left, slow := time.Now(), j.left, j.slow
+	run := map[tests]bool{}
+	for _, m := range left {
+		for _, t := range slow[m.file] {
+			run[t] = true
 		}
 	}
-	fate, err = notice(ctx, dir, m.tests, j.limit)
-	if err != nil || fate != survived || m.what != "" || j.scripts == nil {
-		return fate, err
-	}
-	scripts, err := j.scripts.of(m, dir)
-	if err != nil {
-		return "", err
-	}
-	golden := slices.DeleteFunc(scripts, func(name string) bool { return !strings.HasPrefix(name, "golden_") })
-	return notice(ctx, dir, scriptTests(golden), j.limit)
-}
-
-// together runs scripts once with all lines broken that are left. Those that pass notice none of them, and the others are
-// tried on each line that they run.
-func (j *judge) together(ctx context.Context, dir string) error {
-	began := time.Now()
-	runs := make([][]string, len(j.left))
-	var all []string
-	for i, m := range j.left {
-		var err error
-		if runs[i], err = j.scripts.of(m, dir); err != nil {
-			return err
+	failed := map[tests]bool{}
+	if err := broken(dirs[0], left, func() error {
+		for t := range run {
+			if t == allScripts && !j.scripts {
+				continue
+			}
+			all, err := t.failing(ctx, dirs[0])
+			for _, one := range all {
+				failed[one] = true
+			}
+			if err != nil {
+				return err
+			}
 		}
-		all = append(all, runs[i]...)
-	}
-	slices.Sort(all)
-	failed := map[string]bool{}
-	if err := broken(dir, j.left, func() (err error) {
-		failed, err = failing(ctx, dir, slices.Compact(all), 3*j.scripts.took)
-		return err
+		return nil
 	}); err != nil {
 		return err
 	}
-	fmt.Printf("%d lines at once: %d scripts fail, %.0f s\n", len(j.left), len(failed), time.Since(began).Seconds())
-	for i, m := range j.left {
-		began, fate := time.Now(), survived
-		some := slices.DeleteFunc(runs[i], func(name string) bool { return !failed[name] })
-		if err := broken(dir, []mutant{m}, func() (err error) {
-			fate, err = notice(ctx, dir, scriptTests(some), max(j.limit, j.scripts.took))
-			return err
-		}); err != nil {
-			return err
+	fmt.Printf("%d lines at once: %d of the slow tests fail, %.0f s\n", len(left), len(failed), time.Since(began).Seconds())
+	for i, m := range left {
+		left[i].tests = nil
+		for t := range failed {
+			if slices.ContainsFunc(slow[m.file], func(own tests) bool { return own.pkg == t.pkg }) {
+				left[i].tests = append(left[i].tests, t)
+			}
 		}
-		j.say(dir, m, fate, time.Since(began))
 	}
-	return nil
+	j.slow = nil
+	return j.each(ctx, dirs, left)
 }
 
 // sum says how many were noticed.
@@ -322,6 +309,23 @@ func (t tests) start(ctx context.Context, dir string, limit time.Duration, flags
 		args = append(args, "-run="+t.run)
 	}
 	return command(ctx, dir, "go", append(args, t.pkg)...)
+}
+
+var failedScript = regexp.MustCompile(`(?m)^ *--- FAIL: ` + allScripts.run + `/(\S+)`)
+
+// failing are those of the tests that fail in the tree at dir: of scripts each by itself.
+func (t tests) failing(ctx context.Context, dir string) (failed []tests, err error) {
+	out, err := t.start(ctx, dir, 30*time.Minute).CombinedOutput()
+	if err == nil || ctx.Err() != nil {
+		return nil, ctx.Err()
+	}
+	for _, m := range failedScript.FindAllSubmatch(out, -1) {
+		failed = append(failed, tests{t.pkg, "^" + allScripts.run + "$/^" + string(m[1]) + "$"})
+	}
+	if len(failed) == 0 {
+		failed = append(failed, t)
+	}
+	return failed, nil
 }
 
 // place is the mutant's file, with the line of a chosen one.
