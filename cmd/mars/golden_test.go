@@ -98,7 +98,7 @@ func digestFile(path string) error {
 			} else if err != nil {
 				return err
 			}
-			flatten("", value)
+			flatten(os.Stdout, "", value)
 		}
 	}
 	in, err := arrowio.Open(path, arrowio.ReadOptions{})
@@ -108,14 +108,20 @@ func digestFile(path string) error {
 	defer in.Close()
 	meta := in.Schema().Metadata()
 	for i, key := range meta.Keys() {
-		var value any
-		switch {
-		case strings.HasPrefix(key, "mars.provenance"), strings.HasPrefix(key, "mars.checksum"):
-		case json.Unmarshal([]byte(meta.Values()[i]), &value) == nil:
-			flatten(key, value)
-		default:
-			fmt.Println(key, crc32.ChecksumIEEE([]byte(meta.Values()[i])))
+		if strings.HasPrefix(key, "mars.provenance") || strings.HasPrefix(key, "mars.checksum") {
+			continue // they have versions
 		}
+		var value any
+		var says bytes.Buffer
+		if json.Unmarshal([]byte(meta.Values()[i]), &value) != nil {
+			value = meta.Values()[i]
+		}
+		flatten(&says, key, value)
+		if lines := bytes.Count(says.Bytes(), []byte("\n")); lines > 12 {
+			fmt.Printf("%s %d lines %08x\n", key, lines, crc32.ChecksumIEEE(says.Bytes()))
+			continue
+		}
+		says.WriteTo(os.Stdout) //nolint:errcheck // a script sees what is printed
 	}
 	columns := map[string]*column{}
 	rows := 0
@@ -175,7 +181,7 @@ func (c *column) add(rec arrow.Record, i, before int) {
 }
 
 // flatten prints JSON, a line for each number, text or list of numbers.
-func flatten(place string, value any) {
+func flatten(w io.Writer, place string, value any) {
 	switch v := value.(type) {
 	case map[string]any:
 		var keys []string
@@ -184,7 +190,7 @@ func flatten(place string, value any) {
 		}
 		slices.Sort(keys)
 		for _, key := range keys {
-			flatten(place+"/"+key, v[key])
+			flatten(w, place+"/"+key, v[key])
 		}
 	case []any:
 		var line []string
@@ -192,15 +198,15 @@ func flatten(place string, value any) {
 			if x, ok := inner.(float64); ok {
 				line = append(line, fmt.Sprintf("%.8g", x))
 			} else {
-				flatten(place+"/"+strconv.Itoa(i), inner)
+				flatten(w, place+"/"+strconv.Itoa(i), inner)
 			}
 		}
 		if line != nil {
-			fmt.Println(place, strings.Join(line, " "))
+			fmt.Fprintln(w, place, strings.Join(line, " "))
 		}
 	case float64:
-		fmt.Printf("%s %.8g\n", place, v)
+		fmt.Fprintf(w, "%s %.8g\n", place, v)
 	default:
-		fmt.Println(place, v)
+		fmt.Fprintln(w, place, v)
 	}
 }
