@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"hash/crc32"
 	"io"
+	"maps"
 	"math/rand/v2"
 	"os"
 	"slices"
@@ -98,7 +99,7 @@ func digestFile(path string) error {
 			} else if err != nil {
 				return err
 			}
-			flatten(os.Stdout, "", value)
+			say("", value)
 		}
 	}
 	in, err := arrowio.Open(path, arrowio.ReadOptions{})
@@ -112,16 +113,10 @@ func digestFile(path string) error {
 			continue // they have versions
 		}
 		var value any
-		var says bytes.Buffer
 		if json.Unmarshal([]byte(meta.Values()[i]), &value) != nil {
 			value = meta.Values()[i]
 		}
-		flatten(&says, key, value)
-		if lines := bytes.Count(says.Bytes(), []byte("\n")); lines > 12 {
-			fmt.Printf("%s %d lines %08x\n", key, lines, crc32.ChecksumIEEE(says.Bytes()))
-			continue
-		}
-		says.WriteTo(os.Stdout) //nolint:errcheck // a script sees what is printed
+		say(key, value)
 	}
 	columns := map[string]*column{}
 	rows := 0
@@ -180,16 +175,28 @@ func (c *column) add(rec arrow.Record, i, before int) {
 	}
 }
 
+// say prints JSON, and of each part that takes many lines a checksum alone.
+func say(place string, value any) {
+	if parts, ok := value.(map[string]any); ok && place == "" {
+		for _, key := range slices.Sorted(maps.Keys(parts)) {
+			say("/"+key, parts[key])
+		}
+		return
+	}
+	var text bytes.Buffer
+	flatten(&text, place, value)
+	if lines := bytes.Count(text.Bytes(), []byte("\n")); lines > 12 {
+		fmt.Printf("%s %d lines %08x\n", place, lines, crc32.ChecksumIEEE(text.Bytes()))
+		return
+	}
+	fmt.Print(text.String())
+}
+
 // flatten prints JSON, a line for each number, text or list of numbers.
 func flatten(w io.Writer, place string, value any) {
 	switch v := value.(type) {
 	case map[string]any:
-		var keys []string
-		for key := range v {
-			keys = append(keys, key)
-		}
-		slices.Sort(keys)
-		for _, key := range keys {
+		for _, key := range slices.Sorted(maps.Keys(v)) {
 			flatten(w, place+"/"+key, v[key])
 		}
 	case []any:
