@@ -11,6 +11,7 @@ import (
 	"maps"
 	"math/rand/v2"
 	"os"
+	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
@@ -18,6 +19,7 @@ import (
 	"github.com/apache/arrow/go/v15/arrow"
 
 	"mars.dev/mars/arrowio"
+	"mars.dev/mars/stages/algorithms/onnx"
 )
 
 // tableOfKinds is the program "kinds SEED ROWS SHIFT SHARES FILE": a table of three types of two kinds with columns of
@@ -91,7 +93,15 @@ func digestFile(path string) error {
 	if err != nil {
 		return err
 	}
-	if !slices.Contains([]string{".arrow", ".arrows"}, path[strings.LastIndex(path, "."):]) {
+	switch filepath.Ext(path) {
+	case ".onnx":
+		f, err := onnx.Parse(text)
+		if err == nil {
+			fmt.Printf("%d tensors, a graph of %d bytes %08x, from %q\n", len(f.Tensors), len(f.Graph), crc32.ChecksumIEEE(f.Graph), f.Inputs)
+		}
+		return err
+	case ".arrow", ".arrows":
+	default:
 		var value any
 		for d := json.NewDecoder(bytes.NewReader(text)); ; {
 			if err := d.Decode(&value); errors.Is(err, io.EOF) {

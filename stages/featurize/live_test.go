@@ -8,6 +8,10 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/apache/arrow/go/v15/arrow"
+	"github.com/apache/arrow/go/v15/arrow/array"
+	"github.com/apache/arrow/go/v15/arrow/memory"
+
 	"mars.dev/mars/stages/internal/prepared"
 	"mars.dev/mars/tables"
 )
@@ -159,4 +163,21 @@ func FuzzLiveText(f *testing.F) {
 		readLive(t, tables.Options{}, text, nil, false)
 		readLive(t, tables.Options{}, text, []int{cut / 2, cut}, true)
 	})
+}
+
+// Times that Arrow knows as such are read as their text would be, missing ones too.
+func TestTimesOfArrow(t *testing.T) {
+	b := array.NewTimestampBuilder(memory.DefaultAllocator, &arrow.TimestampType{Unit: arrow.Millisecond})
+	b.Append(1_500)
+	b.AppendNull()
+	schema := arrow.NewSchema([]arrow.Field{{Name: "at", Type: &arrow.TimestampType{Unit: arrow.Millisecond}, Nullable: true}}, nil)
+	times := b.NewArray()
+	rec, err := (&Live{time: "at"}).textTimes(array.NewRecord(schema, []arrow.Array{times}, 2))
+	if err != nil {
+		t.Fatal(err)
+	}
+	at, ok := rec.Column(0).(*array.String)
+	if !ok || rec.NumCols() != 1 || at.Value(0) != "1970-01-01T00:00:01.5Z" || at.Value(1) != "" {
+		t.Errorf("%v", rec)
+	}
 }

@@ -164,6 +164,22 @@ func TestWarnOfCopies(t *testing.T) {
 	}
 }
 
+// Columns of few whole numbers may be the label; measurements and constants are not proposed.
+func TestLikelyLabelsAreCodes(t *testing.T) {
+	table := suspect(60, false, map[string]func(int) float32{
+		"constant": func(int) float32 { return 3 },
+		"halves":   func(i int) float32 { return float32(i%3) / 2 },
+		"kind":     func(i int) float32 { return float32(i % 3) },
+		"number":   func(i int) float32 { return float32(i) },
+	})
+	for _, name := range table.Columns {
+		table.Fields = append(table.Fields, tables.Field{Name: name, Kind: tables.Number})
+	}
+	if got := likelyLabels(table, nil); !strings.Contains(got, "kind") || strings.Contains(got, "halves") || strings.Contains(got, "constant") || strings.Contains(got, "number") {
+		t.Errorf("proposed%s", got)
+	}
+}
+
 // What is counted of columns is of the budget, and no more than a few kilobytes a column.
 func TestSpreadsAreOfTheBudget(t *testing.T) {
 	const columns, rows = 50, 2000

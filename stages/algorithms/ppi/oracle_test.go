@@ -113,6 +113,13 @@ func TestExact(t *testing.T) {
 	}
 }
 
+// All of a thousand rare rows are hardly drawn: a probability that underflows ends the sum.
+func TestTailUnderflows(t *testing.T) {
+	if p := tail(1000, 2000, 1000, 1_000_000, 1); p != 0 {
+		t.Errorf("p = %v, want 0", p)
+	}
+}
+
 func TestDifference(t *testing.T) {
 	for i, c := range readOracle(t).Samples {
 		all := func(got, want []float64, what string) {
