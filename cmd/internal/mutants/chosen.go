@@ -11,6 +11,7 @@ import (
 	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -100,6 +101,8 @@ func listPackages(ctx context.Context, dir string) (packages []goPackage, err er
 	}
 }
 
+var anError = regexp.MustCompile(`^(err$|errors\.New\(|fmt\.Errorf\()`)
+
 // mutate adds the mutants of a file to those of their kinds.
 func mutate(dir, path string, run []tests, kinds map[string][]mutant) error {
 	text, err := os.ReadFile(filepath.Join(dir, path))
@@ -138,9 +141,15 @@ func mutate(dir, path string, run []tests, kinds map[string][]mutant) error {
 				add("drop", n.Pos(), n.End(), "_ = "+source(n.Rhs[0]))
 			}
 		case *ast.ReturnStmt:
-			if len(n.Results) > 0 && source(n.Results[len(n.Results)-1]) == "err" {
-				last := n.Results[len(n.Results)-1]
+			if len(n.Results) == 0 {
+				break
+			}
+			last := n.Results[len(n.Results)-1]
+			if source(last) == "err" {
 				add("swallow", n.Pos(), n.End(), strings.TrimSuffix(source(n), source(last))+"nil")
+			}
+			if anError.MatchString(source(last)) {
+				return false // nobody looks at what is beside an error
 			}
 		case *ast.BasicLit:
 			if v, err := strconv.Atoi(n.Value); err == nil && n.Kind == token.INT {
