@@ -194,6 +194,9 @@ func (j *judge) say(dir string, m mutant, fate string, took time.Duration) {
 // fails is run on each.
 func (j *judge) together(ctx context.Context, dirs []string) error {
 	began, left, slow := time.Now(), j.left, j.slow
+	if len(left) == 0 {
+		return nil
+	}
 	run := map[tests]bool{}
 	for _, m := range left {
 		for _, t := range slow[m.file] {
