@@ -142,6 +142,19 @@ func TestDropFails(t *testing.T) {
 	}
 }
 
+// A user is told why, and not of which file of the cache.
+func TestPlainCause(t *testing.T) {
+	other := errors.New("something else")
+	for _, test := range []struct{ err, want error }{
+		{&os.PathError{Op: "open", Path: "x", Err: os.ErrPermission}, os.ErrPermission},
+		{other, other},
+	} {
+		if got := plainCause(test.err); got != test.want {
+			t.Errorf("the cause of %v is %v, want %v", test.err, got, test.want)
+		}
+	}
+}
+
 // An entry that is begun again after a crash holds nothing of the first try.
 func TestBeginAgain(t *testing.T) {
 	c, nodes := openTest(t), testNodes(t)
