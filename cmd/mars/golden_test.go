@@ -130,14 +130,7 @@ func digestFile(path string) error {
 	}
 	columns := map[string]*column{}
 	rows := 0
-	for {
-		rec, err := in.Next()
-		if errors.Is(err, io.EOF) {
-			break
-		}
-		if err != nil {
-			return err
-		}
+	if err := eachRecord(in, func(rec arrow.Record) {
 		for i, f := range rec.Schema().Fields() {
 			if columns[f.Name] == nil {
 				columns[f.Name] = &column{kind: f.Type.String()}
@@ -145,6 +138,8 @@ func digestFile(path string) error {
 			columns[f.Name].add(rec, i, rows)
 		}
 		rows += int(rec.NumRows())
+	}); err != nil {
+		return err
 	}
 	fmt.Println(rows, "rows")
 	for _, f := range in.Schema().Fields() {

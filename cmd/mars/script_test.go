@@ -93,16 +93,11 @@ func rewrite(change func([]arrow.Record, string) []arrow.Record, args []string) 
 	}
 	defer in.Close()
 	var records []arrow.Record
-	for {
-		rec, err := in.Next()
-		if errors.Is(err, io.EOF) {
-			break
-		}
-		if err != nil {
-			return err
-		}
+	if err := eachRecord(in, func(rec arrow.Record) {
 		rec.Retain()
 		records = append(records, rec)
+	}); err != nil {
+		return err
 	}
 	records = change(records, args[2])
 	out, err := arrowio.Create(args[1], arrowio.WriteOptions{})
@@ -118,6 +113,19 @@ func rewrite(change func([]arrow.Record, string) []arrow.Record, args []string) 
 		}
 	}
 	return out.Close()
+}
+
+func eachRecord(in arrowio.Stream, do func(arrow.Record)) error {
+	for {
+		rec, err := in.Next()
+		if errors.Is(err, io.EOF) {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+		do(rec)
+	}
 }
 
 func dropColumn(records []arrow.Record, name string) []arrow.Record {

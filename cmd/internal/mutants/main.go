@@ -32,6 +32,9 @@ type mutant struct {
 // tests are those of a package, all or those whose names match.
 type tests struct{ pkg, run string }
 
+// slowLimit is the time limit of slow tests: all scripts take minutes, and what the limit ends must not count as noticed.
+const slowLimit = 30 * time.Minute
+
 // most is the share of mutants that may survive.
 const most = 1. / 20
 
@@ -76,7 +79,7 @@ func sixthOf(all []mutant, sixth int) (some []mutant) {
 	return some
 }
 
-// workers is how many mutants of the fixed list are tried at once, each in a copy of the tree of its own: most tests
+// workers is how many mutants are tried at once, each in a copy of the tree of its own: most tests
 // and all linking keep one core busy.
 var workers = min(runtime.NumCPU(), 4)
 
@@ -230,7 +233,7 @@ func (j *judge) together(ctx context.Context, dirs []string) error {
 			}
 		}
 	}
-	j.slow = nil
+	j.slow, j.limit = nil, slowLimit
 	return j.each(ctx, dirs, left)
 }
 
@@ -318,9 +321,12 @@ var failedScript = regexp.MustCompile(`(?m)^ *--- FAIL: ` + allScripts.run + `/(
 
 // failing are those of the tests that fail in the tree at dir: of scripts each by itself.
 func (t tests) failing(ctx context.Context, dir string) (failed []tests, err error) {
-	out, err := t.start(ctx, dir, 30*time.Minute).CombinedOutput()
-	if err == nil || ctx.Err() != nil {
+	out, err := t.start(ctx, dir, slowLimit).CombinedOutput()
+	switch {
+	case err == nil || ctx.Err() != nil:
 		return nil, ctx.Err()
+	case strings.Contains(string(out), "[build failed]"):
+		return nil, fmt.Errorf("%s: the lines that are left compile each, but not together: take another seed", t.pkg)
 	}
 	for _, m := range failedScript.FindAllSubmatch(out, -1) {
 		failed = append(failed, tests{t.pkg, "^" + allScripts.run + "$/^" + string(m[1]) + "$"})
