@@ -1,5 +1,10 @@
 from __future__ import annotations
 
+import gc
+import os
+import threading
+from collections.abc import Callable
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -28,3 +33,21 @@ def truth() -> pd.DataFrame:
 @pytest.fixture
 def target(truth: pd.DataFrame) -> pd.DataFrame:
     return truth.drop(columns="y")
+
+
+def _opened() -> set[object]:
+    gc.collect()
+    files: set[object] = set()
+    for n in os.listdir("/dev/fd"):
+        try:
+            of = os.fstat(int(n))
+        except OSError:  # that of the list itself
+            continue
+        files.add((n, of.st_dev, of.st_ino))
+    return files | set(threading.enumerate())
+
+
+@pytest.fixture
+def opened() -> Callable[[], set[object]]:
+    """What is open by what it is, not how much: what earlier tests have left may end at any time. A test asks whether there is something new."""
+    return _opened
