@@ -166,6 +166,60 @@ func TestFloatColumn(t *testing.T) {
 	}
 }
 
+// All types of numbers are read as float32, and as float64 where that holds more, with NaN for null.
+func TestFloatsOfAllTypes(t *testing.T) {
+	types, nan := arrow.PrimitiveTypes, math.NaN()
+	for _, c := range []struct {
+		dt      arrow.DataType
+		doubles bool
+	}{
+		{types.Int8, false}, {types.Int16, false}, {types.Int32, true}, {types.Int64, true},
+		{types.Uint8, false}, {types.Uint16, false}, {types.Uint32, true}, {types.Uint64, true},
+		{arrow.FixedWidthTypes.Float16, false}, {types.Float32, false}, {types.Float64, true},
+	} {
+		rec := oneColumn(t, c.dt, `[3, null, 100, 7]`).NewSlice(1, 4)
+		if got, err := Floats(rec, "x"); err != nil || fmt.Sprint(got) != "[NaN 100 7]" {
+			t.Errorf("%s: got %v, %v", c.dt, got, err)
+		}
+		var want []float64
+		if c.doubles {
+			want = []float64{nan, 100, 7}
+		}
+		if got := Doubles(rec, "x"); fmt.Sprint(got) != fmt.Sprint(want) {
+			t.Errorf("%s: doubles %v, want %v", c.dt, got, want)
+		}
+		if got, err := FloatColumnWithGaps(rec, "x"); err != nil || fmt.Sprint(got) != "[NaN 100 7]" {
+			t.Errorf("%s: with gaps %v, %v", c.dt, got, err)
+		}
+		vectors := oneColumn(t, arrow.FixedSizeListOf(2, c.dt), `[[1, 2], [3, null], [5, 6]]`).NewSlice(1, 3)
+		if got := Doubles(vectors, "x"); c.doubles && fmt.Sprint(got) != "[3 NaN 5 6]" || !c.doubles && len(got) > 0 {
+			t.Errorf("vectors of %s: doubles %v", c.dt, got)
+		}
+	}
+	if got := Doubles(oneColumn(t, arrow.BinaryTypes.String, `["a"]`), "x"); got != nil {
+		t.Errorf("of text: %v", got)
+	}
+}
+
+// The first value that is no finite number is found wherever it is, in columns of any length.
+func TestFirstNonFinite(t *testing.T) {
+	for n := range 70 {
+		values := make([]float32, n)
+		for i := range values {
+			values[i] = math.MaxFloat32 * float32(1-2*(i%2))
+		}
+		if at := firstNonFinite(values); at != -1 {
+			t.Fatalf("%d finite values: found at %d", n, at)
+		}
+		for i := n - 1; i >= 0; i-- {
+			values[i] = []float32{float32(math.NaN()), float32(math.Inf(1)), float32(math.Inf(-1))}[i%3]
+			if at := firstNonFinite(values); at != i {
+				t.Fatalf("%d values from %d on: found at %d", n, i, at)
+			}
+		}
+	}
+}
+
 var stringTypes = []arrow.DataType{
 	arrow.BinaryTypes.String, arrow.BinaryTypes.LargeString, arrow.BinaryTypes.StringView,
 	&arrow.DictionaryType{IndexType: arrow.PrimitiveTypes.Int32, ValueType: arrow.BinaryTypes.String},

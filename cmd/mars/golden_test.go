@@ -12,6 +12,7 @@ import (
 	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -20,6 +21,7 @@ import (
 
 	"mars.dev/mars/arrowio"
 	"mars.dev/mars/stages/algorithms/onnx"
+	"mars.dev/mars/stages/algorithms/safetensors"
 )
 
 // tableOfKinds is the program "kinds SEED ROWS SHIFT SHARES FILE": a table of three types of two kinds with columns of
@@ -77,7 +79,7 @@ func writeKinds(args []string) error {
 	return errors.Join(w.Error(), f.Close())
 }
 
-// digest is the program "digest FILE…": what there is to know of each file, in few lines, which is of rows their numbers by column as they are and weighed by place, a checksum of their text, and what the schema says.
+// digest is the program "digest FILE…": what there is to know of each file, in few lines, which is of rows their numbers by column as they are and weighed by place, a checksum of their text, and what the schema says, and of a figure a checksum.
 func digest() {
 	for _, path := range os.Args[1:] {
 		fmt.Println("==", path)
@@ -87,6 +89,9 @@ func digest() {
 		}
 	}
 }
+
+// ofTheProgram is what a program for PyTorch says of mars and of the file that it reads, in which the version stands too.
+var ofTheProgram = regexp.MustCompile(`as mars export .* wrote it|SHA256 = ".*"`)
 
 func digestFile(path string) error {
 	text, err := os.ReadFile(path)
@@ -100,6 +105,20 @@ func digestFile(path string) error {
 			fmt.Printf("%d tensors, a graph of %d bytes %08x, from %q\n", len(f.Tensors), len(f.Graph), crc32.ChecksumIEEE(f.Graph), f.Inputs)
 		}
 		return err
+	case ".safetensors":
+		f, err := safetensors.Read(bytes.NewReader(text))
+		for _, t := range f.Tensors {
+			var c column
+			for i, x := range t.Data {
+				c.number(float64(x), i)
+			}
+			fmt.Printf("%s %v numbers %.8g %.8g\n", t.Name, t.Shape, c.sum, c.weighed)
+		}
+		return err
+	case ".svg", ".html", ".py":
+		text = madeOn.ReplaceAll(ofTheProgram.ReplaceAll(text, nil), nil)
+		fmt.Printf("%d bytes %08x\n", len(text), crc32.ChecksumIEEE(text))
+		return nil
 	case ".arrow", ".arrows":
 	default:
 		var value any
@@ -160,24 +179,26 @@ type column struct {
 func (c *column) add(rec arrow.Record, i, before int) {
 	col := rec.Column(i)
 	c.nulls += col.NullN()
-	count := func(v float64, place int) {
-		c.sum += v
-		c.weighed += v * float64(1+place%7)
-	}
 	if v, err := arrowio.VectorColumn(rec, rec.ColumnName(i)); err == nil {
 		for k, x := range v.Data {
-			count(float64(x), before+k)
+			c.number(float64(x), before+k)
 		}
 		return
 	}
 	for k := range col.Len() {
 		text := col.ValueStr(k)
 		if v, err := strconv.ParseFloat(text, 64); err == nil {
-			count(v, before+k)
+			c.number(v, before+k)
 		} else {
 			c.text = crc32.Update(c.text, crc32.IEEETable, []byte(text+"\n"))
 		}
 	}
+}
+
+// number counts a number by its place.
+func (c *column) number(v float64, place int) {
+	c.sum += v
+	c.weighed += v * float64(1+place%7)
 }
 
 // say prints JSON, and of each part that takes many lines a checksum alone.
