@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/apache/arrow/go/v15/arrow"
+	flatbuffers "github.com/google/flatbuffers/go"
 )
 
 func TestFlatbufferStaysInBounds(t *testing.T) {
@@ -68,5 +69,27 @@ func TestSchemaTextIsBounded(t *testing.T) {
 	runtime.ReadMemStats(&after)
 	if spent := after.TotalAlloc - before.TotalAlloc; err == nil || moved < 1000 || spent > 64<<20 {
 		t.Errorf("%v, %d names moved, %d MB", err, moved, spent>>20)
+	}
+}
+
+// A message with a body that no file has is refused before memory for it is asked.
+func TestSizeOfBodyIsBounded(t *testing.T) {
+	for _, c := range []struct {
+		body int64
+		fits bool
+	}{{0, true}, {1 << 47, true}, {1<<47 + 1, false}, {-1, false}} {
+		b := flatbuffers.NewBuilder(64)
+		b.StartObject(1)
+		header := b.EndObject()
+		b.StartObject(4)
+		b.PrependInt64Slot(3, c.body, 0)
+		b.PrependUOffsetTSlot(2, header, 0)
+		b.PrependInt16Slot(0, metadataV5, 0)
+		b.PrependByteSlot(1, headerBatch, 0)
+		b.Finish(b.EndObject())
+		var msg message
+		if err := msg.parse(b.FinishedBytes()); (err == nil) != c.fits {
+			t.Errorf("a body of %d bytes: %v", c.body, err)
+		}
 	}
 }

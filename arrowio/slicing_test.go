@@ -83,6 +83,11 @@ func TestSlices(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
+			var again bytes.Buffer // a slice that is written is what it was read as
+			copied := NewFileWriter(&again, "again", WriteOptions{})
+			if err := copied.Begin(want.Schema()); err != nil {
+				t.Fatal(err)
+			}
 			for range 2 { // the second time after Rewind
 				batches := 0
 				for at := int64(0); ; batches++ {
@@ -99,6 +104,9 @@ func TestSlices(t *testing.T) {
 						t.Fatalf("rows from %d differ", at)
 					}
 					columns.Release()
+					if err := copied.Write(got); err != nil {
+						t.Fatal(err)
+					}
 					if at = (at + n) % max(int64(c.rows), 1); c.slices && n*int64(len(c.kinds)) > 1000 {
 						t.Errorf("a slice has %d rows", n)
 					}
@@ -112,6 +120,33 @@ func TestSlices(t *testing.T) {
 			}
 			if r.Close(); mem.Used() != 0 {
 				t.Errorf("%d bytes are not given back", mem.Used())
+			}
+			if err := copied.Close(); err != nil {
+				t.Fatal(err)
+			}
+			if r, err = NewReader(bytes.NewReader(again.Bytes()), "again", ReadOptions{}); err != nil {
+				t.Fatal(err)
+			}
+			defer r.Close()
+			rows := int64(0)
+			for {
+				got, err := r.Next()
+				if errors.Is(err, io.EOF) {
+					break
+				}
+				if err != nil {
+					t.Fatal(err)
+				}
+				at := rows % max(int64(c.rows), 1)
+				columns := array.NewRecord(want.Schema(), got.Columns(), got.NumRows())
+				if !array.RecordEqual(want.NewSlice(at, at+got.NumRows()), columns) {
+					t.Fatalf("rows from %d, written and read again, differ", at)
+				}
+				columns.Release()
+				rows += got.NumRows()
+			}
+			if rows != 4*int64(c.rows) { // of two batches that were read twice
+				t.Errorf("%d rows are written, want %d", rows, 4*c.rows)
 			}
 		})
 	}

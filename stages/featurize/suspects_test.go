@@ -225,3 +225,32 @@ func TestPruneNamesFewReasons(t *testing.T) {
 		t.Errorf("columns %v are left, %d are not", table.Columns, len(st.dropped))
 	}
 }
+
+// A code is a column of few values, each of one class, of which there are several.
+func TestCodesOfClasses(t *testing.T) {
+	for name, test := range map[string]struct {
+		value func(i int) float32
+		class func(i int) string
+		codes bool
+	}{
+		"a code a class":        {func(i int) float32 { return float32(i % 3) }, func(i int) string { return string(rune('a' + i%3)) }, true},
+		"several of a class":    {func(i int) float32 { return float32(i % 6) }, func(i int) string { return string(rune('a' + i%3)) }, true},
+		"one of two classes":    {func(i int) float32 { return float32(i % 3) }, func(i int) string { return string(rune('a' + i%6)) }, false},
+		"one class":             {func(i int) float32 { return float32(i % 3) }, func(int) string { return "a" }, false},
+		"repeated often enough": {func(i int) float32 { return float32(i % 12) }, func(i int) string { return string(rune('a' + i%3)) }, true},
+		"seldom repeated":       {func(i int) float32 { return float32(i % 13) }, func(i int) string { return string(rune('a' + i%13%3)) }, false},
+	} {
+		table := suspect(60, false, map[string]func(int) float32{"x": test.value})
+		for i := range 60 {
+			table.Labels = append(table.Labels, test.class(i))
+		}
+		mem := arrowio.NewBudget(1 << 20)
+		got, err := codesClasses(table, 0, mem)
+		if err != nil || got != test.codes || mem.Used() != 0 {
+			t.Errorf("%s: %v, want %v (%v, %d bytes are held)", name, got, test.codes, err, mem.Used())
+		}
+		if _, err := codesClasses(table, 0, arrowio.NewBudget(codeCost-1)); err == nil && len(table.Labels) > 0 {
+			t.Errorf("%s: takes no memory", name)
+		}
+	}
+}

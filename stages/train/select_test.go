@@ -185,3 +185,18 @@ func TestSelectStops(t *testing.T) {
 		t.Errorf("the error is %v", err)
 	}
 }
+
+// Settings are numbers where they are finite numbers, as which JSON can hold them, and text otherwise.
+func TestSettingsOfCandidates(t *testing.T) {
+	c := Candidate{Settings: []Setting{{"epochs", "4"}, {"rate", "1e-3"}, {"decision", "balanced"}, {"top", "Inf"}, {"least", "-Inf"}, {"none", "NaN"}}}
+	want := map[string]any{"epochs": 4., "rate": .001, "decision": "balanced", "top": "Inf", "least": "-Inf", "none": "NaN"}
+	got := c.settings()
+	for flag, value := range want {
+		if got[flag] != value {
+			t.Errorf("%s is %v, want %v", flag, got[flag], value)
+		}
+	}
+	if text := c.String(); text != "epochs=4 rate=1e-3 decision=balanced top=Inf least=-Inf none=NaN" {
+		t.Errorf("they are written %s", text)
+	}
+}

@@ -95,8 +95,13 @@ func TestCarries(t *testing.T) {
 	if got := (&Sum{}).String(); got != "0" {
 		t.Errorf("0 is %s", got)
 	}
-	if err := sumOf([]float64{math.MaxFloat64, math.MaxFloat64}).Check(); err == nil {
-		t.Error("a sum that no float64 holds passes")
+	for _, x := range []float64{math.MaxFloat64, -math.MaxFloat64} {
+		if err := sumOf([]float64{x, x}).Check(); err == nil {
+			t.Errorf("twice %v, which no float64 holds, passes", x)
+		}
+		if err := sumOf([]float64{x}).Check(); err != nil {
+			t.Error(err)
+		}
 	}
 }
 
