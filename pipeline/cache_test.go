@@ -142,6 +142,25 @@ func TestDropFails(t *testing.T) {
 	}
 }
 
+// Rows whose file cannot be closed are an error, and not in the entry.
+func TestRowsThatCannotBeClosed(t *testing.T) {
+	c, nodes := openTest(t), testNodes(t)
+	w, err := c.Begin(nodes[0].Key)
+	if err != nil {
+		t.Fatal(err)
+	}
+	rows, err := w.Rows()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := errors.Join(rows.Begin(arrow.NewSchema(nil, nil)), rows.(*rowsSink).file.file.Close()); err != nil {
+		t.Fatal(err)
+	}
+	if err := rows.Close(); err == nil || len(w.entry.Files) > 0 {
+		t.Errorf("got %v, and %d files", err, len(w.entry.Files))
+	}
+}
+
 // A user is told why, and not of which file of the cache.
 func TestPlainCause(t *testing.T) {
 	other := errors.New("something else")

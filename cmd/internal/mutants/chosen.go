@@ -2,12 +2,11 @@ package main
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"go/ast"
-	"go/parser"
 	"go/token"
-	"io"
+	"go/types"
+	"maps"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
@@ -15,6 +14,9 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"golang.org/x/tools/go/ast/astutil"
+	"golang.org/x/tools/go/packages"
 )
 
 var (
@@ -24,35 +26,41 @@ var (
 )
 
 // choose chooses n mutants at random of the packages that do the work, all kinds alike
-// probable. They compile: that one does not says nothing of the tests. It gives the slow tests that may notice them by
-// file: of the packages that import theirs, of flags, of answers that are kept, and all scripts.
+// probable. They compile: that one does not says nothing of the tests. Nor are those of same chosen. It gives the slow tests that may
+// notice them by file: of the packages that import theirs, of flags, of answers that are kept, and all scripts.
 func choose(ctx context.Context, dir string, seed uint64, n int) (some []mutant, slow map[string][]tests, err error) {
+	if n == 0 {
+		return nil, nil, nil
+	}
 	kinds := map[string][]mutant{}
-	packages, err := listPackages(ctx, dir)
+	all, err := load(ctx, dir)
 	if err != nil {
 		return nil, nil, err
 	}
 	slow = map[string][]tests{}
-	for _, p := range packages {
+	for _, p := range all {
 		run := []tests{{"./cmd/internal/cli", "TestWiring|TestAnswersHaveVersions"}, allScripts}
-		for _, other := range packages {
-			if slices.Contains(other.Imports, p.ImportPath) {
-				run = append(run, tests{other.ImportPath, ""})
+		for _, other := range all {
+			if other.Imports[p.PkgPath] != nil {
+				run = append(run, tests{other.PkgPath, ""})
 			}
 		}
-		for _, file := range p.GoFiles {
-			path, err := filepath.Rel(dir, filepath.Join(p.Dir, file))
+		for i, file := range p.Syntax {
+			path, err := filepath.Rel(dir, p.CompiledGoFiles[i])
 			if err != nil {
 				return nil, nil, err
 			}
 			slow[path] = run
-			if err := mutate(dir, path, []tests{{p.ImportPath, ""}, goldenScripts}, kinds); err != nil {
+			if err := mutate(dir, path, file, p, []tests{{p.PkgPath, ""}, goldenScripts}, kinds); err != nil {
 				return nil, nil, err
 			}
 		}
 	}
+	if err := leaveOut(kinds, dir); err != nil {
+		return nil, nil, err
+	}
 	rng := rand.New(rand.NewPCG(seed, 0))
-	names := []string{"compare", "add", "truth", "drop", "swallow", "count"}
+	names := slices.Sorted(maps.Keys(kinds))
 	for len(some) < n {
 		of := kinds[names[rng.IntN(len(names))]]
 		m := of[rng.IntN(len(of))]
@@ -78,85 +86,99 @@ func (m mutant) overlaps(other mutant) bool {
 	return m.file == other.file && m.at < other.at+len(other.old) && other.at < m.at+len(m.old)
 }
 
-type goPackage struct {
-	Name, Dir, ImportPath string
-	GoFiles, Imports      []string
-}
-
-func listPackages(ctx context.Context, dir string) (packages []goPackage, err error) {
-	out, err := command(ctx, dir, "go", "list", "-json=Name,Dir,ImportPath,GoFiles,Imports", "./stages/...", "./pipeline", "./arrowio/...").Output()
-	if err != nil {
-		return nil, err
-	}
-	for d := json.NewDecoder(strings.NewReader(string(out))); ; {
-		var p goPackage
-		if err := d.Decode(&p); errors.Is(err, io.EOF) {
-			return packages, nil
-		} else if err != nil {
-			return nil, err
+// load reads the packages that do the work, with types.
+func load(ctx context.Context, dir string) (some []*packages.Package, err error) {
+	const need = packages.NeedName | packages.NeedCompiledGoFiles | packages.NeedImports | packages.NeedDeps | packages.NeedSyntax | packages.NeedTypes | packages.NeedTypesInfo
+	all, err := packages.Load(&packages.Config{Context: ctx, Dir: dir, Mode: need}, "./stages/...", "./pipeline/...", "./arrowio/...")
+	for _, p := range all {
+		for _, wrong := range p.Errors {
+			err = errors.Join(err, wrong)
 		}
-		if p.Name != "main" && !strings.Contains(p.Dir, "test") && !strings.HasSuffix(p.Dir, "simulate") {
-			packages = append(packages, p)
+		if p.Name != "main" && !strings.Contains(p.PkgPath, "test") && !strings.HasSuffix(p.PkgPath, "simulate") {
+			some = append(some, p)
 		}
 	}
+	return some, err
 }
 
-var anError = regexp.MustCompile(`^(err$|errors\.New\(|fmt\.Errorf\()`)
+var (
+	anError = regexp.MustCompile(`^(err$|errors\.New\(|fmt\.Errorf\()`)
 
-// mutate adds the mutants of a file to those of their kinds.
-func mutate(dir, path string, run []tests, kinds map[string][]mutant) error {
+	// One value more in a comparison, and the opposite of one.
+	bounds    = map[token.Token]string{token.LSS: "<=", token.LEQ: "<", token.GTR: ">=", token.GEQ: ">"}
+	opposites = map[token.Token]string{token.LSS: ">=", token.LEQ: ">", token.GTR: "<=", token.GEQ: "<", token.EQL: "!=", token.NEQ: "=="}
+	inverses  = map[token.Token]string{token.ADD: "-", token.SUB: "+", token.MUL: "/", token.QUO: "*"}
+)
+
+// mutate adds the mutants of a file to those of their kinds, which are: bound (a comparison of whole numbers holds for one more value
+// or one less; numbers with fractions are hardly ever the same), turn (a comparison, but for one with nil, holds where it did not), invert (+ and −, × and ÷),
+// truth (true and false), drop (what is assigned is not), swallow (an error is not returned), count (a whole number that is
+// computed or compared with is one more). Nobody looks at what is beside an error or beside false, and no memory that is made too large shows, nor a limit of it (1 << 27).
+func mutate(dir, path string, file *ast.File, p *packages.Package, run []tests, kinds map[string][]mutant) error {
 	text, err := os.ReadFile(filepath.Join(dir, path))
 	if err != nil {
 		return err
 	}
-	set := token.NewFileSet()
-	file, err := parser.ParseFile(set, path, text, 0)
-	if err != nil {
-		return err
+	offset := func(at token.Pos) int { return p.Fset.Position(at).Offset }
+	source := func(n ast.Node) string { return string(text[offset(n.Pos()):offset(n.End())]) }
+	add := func(kind string, n ast.Node, becomes string) {
+		kinds[kind] = append(kinds[kind], mutant{file: path, old: source(n), new: becomes, at: offset(n.Pos()), tests: run})
 	}
-	offset := func(p token.Pos) int { return set.Position(p).Offset }
-	add := func(kind string, from, to token.Pos, becomes string) {
-		kinds[kind] = append(kinds[kind], mutant{file: path, old: string(text[offset(from):offset(to)]), new: becomes, at: offset(from), tests: run})
+	is := func(e ast.Expr, info types.BasicInfo) bool {
+		b, ok := p.TypesInfo.TypeOf(e).Underlying().(*types.Basic)
+		return ok && b.Info()&info != 0
 	}
-	source := func(n ast.Node) string {
-		return string(text[offset(n.Pos()):offset(n.End())])
-	}
-	swaps := map[token.Token]string{token.LSS: "<=", token.LEQ: "<", token.GTR: ">=", token.GEQ: ">", token.ADD: "-", token.SUB: "+"}
-	ast.Inspect(file, func(n ast.Node) bool {
-		switch n := n.(type) {
+	astutil.Apply(file, func(c *astutil.Cursor) bool {
+		switch n := c.Node().(type) {
 		case *ast.BinaryExpr:
-			if other, ok := swaps[n.Op]; ok {
-				kind := map[bool]string{true: "add", false: "compare"}[n.Op == token.ADD || n.Op == token.SUB]
-				add(kind, n.Pos(), n.End(), source(n.X)+" "+other+" "+source(n.Y))
+			with := func(operator string) string { return source(n.X) + " " + operator + " " + source(n.Y) }
+			if other, ok := bounds[n.Op]; ok && is(n.X, types.IsInteger) && is(n.Y, types.IsInteger) {
+				add("bound", n, with(other))
+			}
+			if other, ok := opposites[n.Op]; ok && source(n.Y) != "nil" { // that an error is taken for none nothing survives
+				add("turn", n, with(other))
+			}
+			if other, ok := inverses[n.Op]; ok && is(n, types.IsNumeric) && p.TypesInfo.Types[n].Value == nil {
+				add("invert", n, with(other))
 			}
 		case *ast.Ident:
 			if other, ok := map[string]string{"true": "false", "false": "true"}[n.Name]; ok {
-				add("truth", n.Pos(), n.End(), other)
+				add("truth", n, other)
 			}
 		case *ast.AssignStmt:
 			if n.Tok == token.ASSIGN {
-				nothing := slices.Repeat([]string{"_"}, len(n.Lhs))
-				add("drop", n.Pos(), n.End(), strings.Join(nothing, ", ")+strings.TrimPrefix(source(n), string(text[offset(n.Pos()):offset(n.TokPos)])))
+				nothing := strings.Join(slices.Repeat([]string{"_"}, len(n.Lhs)), ", ")
+				add("drop", n, nothing+" "+string(text[offset(n.TokPos):offset(n.End())]))
 			} else if n.Tok != token.DEFINE {
-				add("drop", n.Pos(), n.End(), "_ = "+source(n.Rhs[0]))
+				add("drop", n, "_ = "+source(n.Rhs[0]))
 			}
 		case *ast.ReturnStmt:
 			if len(n.Results) == 0 {
 				break
 			}
-			last := n.Results[len(n.Results)-1]
-			if source(last) == "err" {
-				add("swallow", n.Pos(), n.End(), strings.TrimSuffix(source(n), source(last))+"nil")
+			last := source(n.Results[len(n.Results)-1])
+			if last == "err" {
+				add("swallow", n, strings.TrimSuffix(source(n), last)+"nil")
 			}
-			if anError.MatchString(source(last)) {
-				return false // nobody looks at what is beside an error
+			if last == "false" && len(n.Results) > 1 {
+				add("truth", n.Results[len(n.Results)-1], "true")
+				return false
 			}
+			return !anError.MatchString(last)
+		case *ast.CallExpr:
+			return source(n.Fun) != "make" && source(n.Fun) != "slices.Grow"
 		case *ast.BasicLit:
-			if v, err := strconv.Atoi(n.Value); err == nil && n.Kind == token.INT {
-				add("count", n.Pos(), n.End(), strconv.Itoa(v+1))
+			switch of := c.Parent().(type) {
+			case *ast.BinaryExpr, *ast.IndexExpr, *ast.SliceExpr, *ast.AssignStmt, *ast.RangeStmt, *ast.ValueSpec:
+				if e, ok := of.(*ast.BinaryExpr); ok && e.Op == token.SHL && p.TypesInfo.Types[e].Value != nil {
+					break // a limit of memory
+				}
+				if v, err := strconv.Atoi(n.Value); err == nil && n.Kind == token.INT {
+					add("count", n, strconv.Itoa(v+1))
+				}
 			}
 		}
 		return true
-	})
+	}, nil)
 	return nil
 }

@@ -177,6 +177,7 @@ func (j *judge) try(ctx context.Context, dir string, m mutant) error {
 	defer j.mu.Unlock()
 	if fate == survived && j.slow[m.file] != nil {
 		j.left = append(j.left, m)
+		fmt.Printf("| %s | `%s` | `%s` | is left for what is slow | %.0f s\n", m.place(dir), oneLine(m.old), oneLine(m.new), time.Since(began).Seconds())
 		return nil
 	}
 	j.tried++

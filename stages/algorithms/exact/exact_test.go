@@ -95,6 +95,11 @@ func TestCarries(t *testing.T) {
 	if got := (&Sum{}).String(); got != "0" {
 		t.Errorf("0 is %s", got)
 	}
+	for _, x := range []float64{math.SmallestNonzeroFloat64, -math.SmallestNonzeroFloat64, 2 * math.SmallestNonzeroFloat64} {
+		if got := sumOf([]float64{x, 1, -1}).Float64(); got != x {
+			t.Errorf("the sum is %v, want %v", got, x)
+		}
+	}
 	for _, x := range []float64{math.MaxFloat64, -math.MaxFloat64} {
 		if err := sumOf([]float64{x, x}).Check(); err == nil {
 			t.Errorf("twice %v, which no float64 holds, passes", x)

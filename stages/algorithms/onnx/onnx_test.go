@@ -64,6 +64,16 @@ func TestMarshal(t *testing.T) {
 	}
 }
 
+// A model with operators of the domain of trees says which version of it too.
+func TestVersionOfTrees(t *testing.T) {
+	g := &Graph{}
+	g.Output("y", g.MLNode("TreeEnsembleClassifier", []Value{g.Input("x", Float, Rows, 2)}), Float, Rows, 2)
+	text := string(marshalled(t, &Model{Graph: g}))
+	if want := "\x42\x04\x0a\x00\x10\x11" + "\x42\x0e\x0a\x0aai.onnx.ml\x10\x03"; !strings.HasSuffix(text, want) {
+		t.Errorf("it ends in %q", text[max(0, len(text)-len(want)):])
+	}
+}
+
 func TestConstantsAreShared(t *testing.T) {
 	g := &Graph{}
 	one, again := g.Scalar(1), g.Scalar(1)
