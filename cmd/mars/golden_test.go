@@ -90,8 +90,9 @@ func digest() {
 	}
 }
 
-// ofTheProgram is what a program for PyTorch says of mars and of the file that it reads, in which the version stands too.
-var ofTheProgram = regexp.MustCompile(`as mars export .* wrote it|SHA256 = ".*"`)
+// ofTheDay is what a program for PyTorch says of mars and of the file that it reads, in which the version stands too, and when a
+// page was made and its files were changed.
+var ofTheDay = regexp.MustCompile(`as mars export .* wrote it|SHA256 = ".*"|<td>[-0-9]+ [0-9:]+ UTC</td>|` + madeOn.String())
 
 func digestFile(path string) error {
 	text, err := os.ReadFile(path)
@@ -116,7 +117,7 @@ func digestFile(path string) error {
 		}
 		return err
 	case ".svg", ".html", ".py":
-		text = madeOn.ReplaceAll(ofTheProgram.ReplaceAll(text, nil), nil)
+		text = ofTheDay.ReplaceAll(text, nil)
 		fmt.Printf("%d bytes %08x\n", len(text), crc32.ChecksumIEEE(text))
 		return nil
 	case ".arrow", ".arrows":
