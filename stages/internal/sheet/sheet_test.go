@@ -90,6 +90,39 @@ func TestNames(t *testing.T) {
 	}
 }
 
+// A slip is a name of at least four letters in which one of each four may be another, and no digit.
+func TestNearestClass(t *testing.T) {
+	for _, c := range []struct{ name, want string }{
+		{"abc", ""}, {"abcx", "abcd"}, {"abxx", ""}, {"monocito", "monocyte"}, {"monicyto", "monocyte"}, {"minicyto", ""},
+		{"type3", ""}, {"tipe2", "type2"}, {"tipe", ""}, {"plasmacelx", "plasmacell"}, {"plasmacelly", "plasmacell"}, {"plasmablasx", "plasmablast"},
+	} {
+		if got := nearestOf(c.name, []string{"abd", "abcd", "monocyte", "type2", "plasmablast", "plasmacell"}); got != c.want {
+			t.Errorf("%s is near %q, want %q", c.name, got, c.want)
+		}
+	}
+	if got := nearestOf("abcdefgx", []string{"abcdefxx", "abcdefgh", "abcdefgy"}); got != "abcdefgh" && got != "abcdefxx" {
+		t.Errorf("the nearest is %q", got)
+	}
+	if got := nearestOf("abcdefxx", []string{"abcdefgh", "abcdefxh"}); got != "abcdefxh" {
+		t.Errorf("of two near classes %q is taken", got)
+	}
+	if got := digits("0a9/:-12"); got != "0912" {
+		t.Errorf("the digits are %s", got)
+	}
+}
+
+// What the same label is taken for is told once, and a class that the source lacks is one class.
+func TestLabelsAgain(t *testing.T) {
+	f := &Filled{Plan: Plan{Uniform: 4}, Rows: []Row{{Order: 1, Label: "nk cell"}, {Order: 2, Label: "nk cell"}, {Order: 3, Label: "blast"}, {Order: 4, Label: "blast"}}}
+	a, err := f.Answers([]string{"NK cell", "B"}, nil)
+	if err != nil || !slices.Equal(a.Class, []int{0, 0, 2, 2}) || !slices.Equal(a.Fresh(), []string{"blast"}) {
+		t.Fatalf("got %+v, %v", a, err)
+	}
+	if told := strings.Count(strings.Join(a.Told, "\n"), `the label "nk cell" is taken for the class "NK cell"`); told != 1 {
+		t.Errorf("it is told %d times: %q", told, a.Told)
+	}
+}
+
 // Gaps are the rows without a label before the last one with one, in the file or not.
 func TestGaps(t *testing.T) {
 	f := &Filled{Plan: Plan{Uniform: 4, Chosen: 4}, Rows: []Row{{Order: 1, Label: "a"}, {Order: 2}, {Order: 4, Label: "b"}, {Order: 6, Label: "a"}, {Order: 7}}}

@@ -11,14 +11,20 @@ func TestParseTime(t *testing.T) {
 		"2026-03-01 12:00": 1772366400e9, "2026-03-01": 1772323200e9, "1772366400": 1772366400e9, "1772366400.5": 1772366400.5e9,
 		"1772366400000": 1772366400e9, "1772366400000000": 1772366400e9, "1772366400000000000": 1772366400e9, "0": 0, " 1 ": 1e9,
 		"20260301.0": 20260301e9, "20261399": 20261399e9,
+		// The last ones that are seconds, milli-, micro- and nanoseconds, and the first that are not.
+		"7258000000": 7258000000e9, "8000000001": 8000000001e6, "7258000000000": 7258000000e9, "8000000000001": 8000000000001e3,
+		"7258000000000000": 7258000000e9, "8000000000000001": 8000000000000001, "7258000000000000000": 7258000000e9,
+		"7257999999.5": 7257999999.5e9, "0.0": 0, "1970-01-01": 0, "2199-12-31T23:59:59Z": 7258118399e9, "1969-12-31T23:00:00-01:00": 0,
+		// Digits of dates in years that no time is in are seconds.
+		"19691231": 19691231e9, "22000101": 22000101e9,
 	} {
 		if got, err := ParseTime(text); err != nil || got != want {
 			t.Errorf("%q: %d, %v, want %d", text, got, err, want)
 		}
 	}
-	for _, text := range []string{"", "noon", "-5", "NaN", "1e30", "2300-01-01", "1960-01-01", "9223372036854775807", "2026-13-01",
+	for _, text := range []string{"", "noon", "-5", "NaN", "1e30", "2300-01-01", "1960-01-01", "2200-01-01", "1969-12-31T23:59:59Z", "2199-12-31T23:30:00-01:00", "7258000001", "8000000000", "7258000000000000001", "7258000000.0", "-0.5", "9223372036854775807", "2026-13-01",
 		// Seconds, by the digits alone, of August 1970.
-		"20260301", "202603011200", "20260301120000"} {
+		"20260301", "202603011200", "20260301120000", "19700101", "21991231"} {
 		if got, err := ParseTime(text); err == nil {
 			t.Errorf("%q: %d, want an error", text, got)
 		}
@@ -37,13 +43,27 @@ func FuzzParseTime(f *testing.F) {
 }
 
 func TestParseSpan(t *testing.T) {
-	for text, want := range map[string]Span{"10": {Rows: 10}, "1h": {Time: time.Hour}, "7d": {Time: 168 * time.Hour}, "90s": {Time: 90 * time.Second}} {
+	for text, want := range map[string]Span{"10": {Rows: 10}, "1h": {Time: time.Hour}, "7d": {Time: 168 * time.Hour}, "90s": {Time: 90 * time.Second},
+		"1": {Rows: 1}, "1099511627776": {Rows: 1 << 40}, "1ms": {Time: time.Millisecond}, "36500d": {Time: 36500 * 24 * time.Hour}, "1d": {Time: 24 * time.Hour}} {
 		if got, err := ParseSpan(text); err != nil || got != want {
 			t.Errorf("%q: %v, %v", text, got, err)
 		}
 	}
-	for _, text := range []string{"", "0", "-1", "1y", "1ns", "-1h", "99999999999999999999"} {
+	for _, text := range []string{"", "0", "-1", "1y", "1ns", "999us", "-1h", "0d", "-1d", "36501d", "1099511627777", "99999999999999999999"} {
 		if got, err := ParseSpan(text); err == nil {
+			t.Errorf("%q: %v, want an error", text, got)
+		}
+	}
+}
+
+func TestParseDuration(t *testing.T) {
+	for text, want := range map[string]time.Duration{"0s": 0, "0d": 0, "1.5h": 90 * time.Minute, "2d": 48 * time.Hour} {
+		if got, err := ParseDuration(text); err != nil || got != want {
+			t.Errorf("%q: %v, %v", text, got, err)
+		}
+	}
+	for _, text := range []string{"-1s", "-1d", "x", "d"} {
+		if got, err := ParseDuration(text); err == nil {
 			t.Errorf("%q: %v, want an error", text, got)
 		}
 	}
