@@ -82,6 +82,32 @@ func TestDecide(t *testing.T) {
 	}
 }
 
+// Classes that nobody has placed are classes of their own at each level, and the tree they are added to stays as it was.
+func TestWiderTree(t *testing.T) {
+	tree := &Tree{[]Level{{"kind", []string{"x", "y"}, []int{1, 0, 1}}, {"type", []string{"a", "b", "c"}, []int{0, 1, 2}}}}
+	wide := tree.With([]string{"a", "b", "c", "new", "newer"})
+	want := &Tree{[]Level{{"kind", []string{"x", "y", "new", "newer"}, []int{1, 0, 1, 2, 3}}, {"type", []string{"a", "b", "c", "new", "newer"}, []int{0, 1, 2, 3, 4}}}}
+	if !reflect.DeepEqual(wide, want) {
+		t.Errorf("got %+v", wide)
+	}
+	if same := tree.With([]string{"a", "b", "c"}); same != tree || len(tree.Levels[0].Of) != 3 || len(tree.Levels[0].Classes) != 2 {
+		t.Errorf("the tree is %+v now", tree)
+	}
+	if got := (*Tree)(nil).With([]string{"a"}); got != nil {
+		t.Errorf("no tree is %+v with a class", got)
+	}
+	if got := Sums(wide.Levels[0], []float64{1, 2, 4, 8, 16}); !slices.Equal(got, []float64{2, 5, 8, 16}) {
+		t.Errorf("the sums are %v", got)
+	}
+	if got := tree.Last(); got.Name != "type" {
+		t.Errorf("the last level is %s", got.Name)
+	}
+	// Posteriors that are alike: the first class of a level, and the first of its parts.
+	if chosen, sums := wide.Decide([]float32{.25, .25, 0, .25, .25}); !slices.Equal(chosen, []int{1, 0}) || !slices.Equal(sums, []float32{.25, .25}) {
+		t.Errorf("of equal ones %v with %v", chosen, sums)
+	}
+}
+
 // A tree comes back as it was written, and takes classes that nobody has placed.
 func TestText(t *testing.T) {
 	rng := rand.New(rand.NewPCG(3, 4))

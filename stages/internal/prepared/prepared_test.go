@@ -2,6 +2,7 @@ package prepared
 
 import (
 	"encoding/json"
+	"fmt"
 	"strings"
 	"testing"
 
@@ -73,5 +74,33 @@ func TestParse(t *testing.T) {
 		if _, err := Parse(bad); err == nil || !strings.Contains(err.Error(), "mars.preparation") {
 			t.Errorf("%q: %v", bad, err)
 		}
+	}
+}
+
+// The first feature that differs is named by its number and columns.
+func TestSameColumns(t *testing.T) {
+	for _, test := range []struct {
+		model, rows []string
+		want        string
+	}{
+		{[]string{"a", "b"}, []string{"a", "b"}, ""},
+		{[]string{"a", "b"}, []string{"a"}, `feature 2 of the model is the column "b", which the rows do not have`},
+		{[]string{"a"}, []string{"a", "b"}, `feature 2 of the rows is the column "b", which the model does not have`},
+		{[]string{"a", "b", "c"}, []string{"a", "x", "y"}, `feature 2 of the model is the column "b", and of the rows "x"`},
+		{nil, nil, ""},
+	} {
+		err := sameColumns(test.model, test.rows)
+		if got := fmt.Sprint(err); test.want == "" && err != nil || test.want != "" && got != test.want {
+			t.Errorf("%v and %v: %v, want %s", test.model, test.rows, err, test.want)
+		}
+	}
+	if got := nameOf(0, []string{"a"}) + nameOf(1, []string{"a"}); got != `"a"2` {
+		t.Errorf("features are named %s", got)
+	}
+	if got := orNothing(nil) + orNothing(json.RawMessage("3")); got != "nothing3" {
+		t.Errorf("got %s", got)
+	}
+	if got := at([]float64{5}, 0)*10 + at([]float64{5}, 1); got != 50 {
+		t.Errorf("got %v", got)
 	}
 }

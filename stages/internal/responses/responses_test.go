@@ -97,6 +97,31 @@ func TestMergeRefuses(t *testing.T) {
 	}
 }
 
+// Sums that are not whole, or of another shape than their point, are refused.
+func TestPartsAreWhole(t *testing.T) {
+	h := &Header{Classes: []string{"a", "b"}, Pass: 1, Point: hedge.Point{{.25, .75}, nil}}
+	const pair = `[["1p0","0"],["1p0","0","1p0"]]`
+	second := len(labelshift.NewEMSums(2).Second)
+	whole := func(rows int, em ...string) string {
+		return fmt.Sprintf(`{"rows":%d,"em":[%s]}`, rows, strings.Join(em, ","))
+	}
+	good := strings.Replace(pair, `["1p0","0","1p0"]`, `["1p0"`+strings.Repeat(`,"0"`, second-1)+"]", 1)
+	p, err := parsePart("x", whole(7, good, "null", good), h)
+	if err != nil || p.Sums.Rows() != 7 {
+		t.Fatalf("sums that are whole are refused: %v", err)
+	}
+	for name, text := range map[string]string{
+		"no JSON": "{", "no rows": whole(0, good, "null", good), "a classifier too few": whole(7, good, good), "one too many": whole(7, good, "null", "null", good),
+		"of another point": whole(7, good, good, good), "none of the first": whole(7, "null", "null", good), "no posteriors": whole(7, good, "null", "null"),
+		"half of a pair": whole(7, `[["1p0","0"]]`, "null", good), "a sum too few": whole(7, strings.Replace(good, `"1p0","0"`, `"1p0"`, 1), "null", good),
+		"no sum": whole(7, strings.Replace(good, "1p0", "x", 1), "null", good), "too large": whole(7, strings.Replace(good, "1p0", "1p1024", 1), "null", good),
+	} {
+		if _, err := parsePart("x", text, h); err == nil {
+			t.Errorf("%s: %s is taken", name, text)
+		}
+	}
+}
+
 // FuzzRead reads any file as sums: what it takes is saved and read as it was.
 func FuzzRead(f *testing.F) {
 	f.Add(saved(f, merged(f, part(f, 1, "m", "a", 1), part(f, 1, "m", "b", 2))))
