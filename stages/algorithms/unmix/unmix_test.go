@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"gonum.org/v1/gonum/blas/blas32"
+	"gonum.org/v1/gonum/mat"
 
 	"mars.dev/mars/internal/contexttest"
 	"mars.dev/mars/stages/algorithms/internal/dense"
@@ -268,6 +269,33 @@ func TestRefuses(t *testing.T) {
 	damage(t, m, mixed)
 	x, labels, mixed = amountsOf(rand.New(rand.NewPCG(6, 0)), 2, []float64{.5, .3, .2})
 	damage(t, mustFit(t, x, labels, names[:3]), mixed)
+}
+
+// Mixtures can be told apart if the classes' means are no mixtures of each other, however far they are from 0.
+func TestTellsApart(t *testing.T) {
+	for what, test := range map[string]struct {
+		means []float64 // in two dimensions
+		apart bool
+	}{
+		"a triangle":              {[]float64{100, 0, 101, 0, 100, 1}, true},
+		"a triangle far from 0":   {[]float64{1e4, 0, 1e4 + 1, 0, 1e4, 1}, true},
+		"a line far from 0":       {[]float64{1e4, 0, 1e4 + 1, 0, 1e4 + 3, 0}, false},
+		"a triangle at 0":         {[]float64{0, 0, 1, 0, 0, 1}, true},
+		"a line":                  {[]float64{100, 0, 101, 0, 103, 0}, false},
+		"a line through 0":        {[]float64{-1, -2, 1, 2, 3, 6}, false},
+		"two means are the same":  {[]float64{5, 1, 5, 1, 7, 3}, false},
+		"two classes":             {[]float64{5, 1, 7, 3}, true},
+		"two that are the same":   {[]float64{5, 1, 5, 1}, false},
+		"four in two dimensions":  {[]float64{0, 0, 1, 0, 0, 1, 1, 1}, false},
+		"a triangle that is flat": {[]float64{100, 0, 101, 0, 100, .01}, true},
+	} {
+		means := mat.NewDense(len(test.means)/2, 2, test.means)
+		m := &Model{Classes: names[:len(test.means)/2], gram: &mat.Dense{}}
+		m.gram.Mul(means, means.T())
+		if err := m.tellApart(); (err == nil) != test.apart {
+			t.Errorf("%s: %v", what, err)
+		}
+	}
 }
 
 // damage checks that nothing panics and no NaN is passed on, whatever is damaged.
