@@ -18,7 +18,6 @@ SHARE = $(DESTDIR)$(PREFIX)/share
 # Tests are linked without what debuggers read, which takes a third of the time or more.
 TESTING = GOFLAGS="$$($(GO) env GOFLAGS) -ldflags=-w"
 STATICCHECK = honnef.co/go/tools/cmd/staticcheck@v0.8.2
-NILERR = github.com/gostaticanalysis/nilerr/cmd/nilerr@v0.1.2
 INEFFASSIGN = github.com/gordonklaus/ineffassign@v0.2.0
 
 .PHONY: help build install uninstall dist licences web web-figure wheels figures site demo test mutants data tasks measured measured-check lint lint-go cross race test-arm bench-all bench-kernels model-kernels count-instructions bench-train bench-skada generate bench-io bench-columns bench-default bench-limits bench-watch bench-check bench-scale bench-spark fuzz robust clean bench-read
@@ -120,7 +119,7 @@ PACKAGES ?= ./...
 lint-go: ## the part of lint that reads Go, of PACKAGES (all)
 	$(GO) vet $(PACKAGES)
 	$(GO) run $(STATICCHECK) $(PACKAGES)
-	$(GO) run $(NILERR) $(PACKAGES)
+	$(GO) run ./cmd/internal/lostnil $(PACKAGES)
 	$(GO) run $(INEFFASSIGN) $(PACKAGES)
 
 cross: ## check that all compiles for the other systems (the site and the tests in WebAssembly compile what is for js/wasm)

@@ -130,7 +130,7 @@ func (c *Cache) Lookup(key string) (*Entry, error) {
 	dir := c.path(entriesDir, key)
 	info, err := os.Lstat(dir)
 	if !isKey(key) || err != nil {
-		//lint:ignore nilerr an entry that cannot be read is none
+		//lint:ignore lostnil an entry that cannot be read is none
 		return nil, nil
 	}
 	e := &Entry{dir: dir}

@@ -174,6 +174,7 @@ func modelSteps(path string) ([]arrowio.Step, error) {
 	defer f.Close()
 	meta, err := safetensors.ReadMetadata(bufio.NewReader(f))
 	if err != nil || meta[arrowio.ProvenanceKey] == "" {
+		//lint:ignore lostnil it is another file
 		return nil, nil
 	}
 	if _, err := f.Seek(0, io.SeekStart); err != nil {

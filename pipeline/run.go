@@ -194,6 +194,7 @@ func (r *Runner) execute(ctx context.Context, p *plan) (again bool, err error) {
 		r.store.giveUp(err)
 	}
 	if err != nil && !broken && r.Cache != nil && r.store.writable() == nil && ctx.Err() == nil {
+		//lint:ignore lostnil it runs again without the cache, which has failed
 		return true, nil
 	}
 	return false, err
@@ -455,6 +456,7 @@ func (r *Runner) launcher() launcher {
 // the others were to go on.
 func (r *Runner) showResults(ctx context.Context, err error) error {
 	if err != nil && !r.KeepGoing {
+		//lint:ignore lostnil it is whoever asks that has the error
 		return nil
 	}
 	table := r.Table != "" || r.Graph.File.Table != nil

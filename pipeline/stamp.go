@@ -51,7 +51,7 @@ func moments(path string) []moment {
 	filepath.WalkDir(path+string(filepath.Separator), func(p string, d fs.DirEntry, err error) error { //nolint:errcheck // what cannot be read is not there
 		if err != nil {
 			all = append(all, moment{path: p, size: -1})
-			//lint:ignore nilerr what cannot be read is not there
+			//lint:ignore lostnil what cannot be read is not there
 			return nil
 		}
 		if info, err := d.Info(); err == nil && d.Type().IsRegular() {

@@ -106,7 +106,7 @@ func wholeLabels(labels []string) ([]string, error) {
 		}
 		v, err := parseFloat(label, 64)
 		if err != nil || IsCode(label) {
-			//lint:ignore nilerr labels that are not all numbers are names
+			//lint:ignore lostnil labels that are not all numbers are names
 			return labels, nil
 		}
 		if names[label], err = floatLabel(v); err != nil {

@@ -324,7 +324,7 @@ func sparseLabel(word string) (string, error) {
 	}
 	v, err := parseFloat(strings.TrimPrefix(word, "+"), 64)
 	if err != nil {
-		//lint:ignore nilerr a name
+		//lint:ignore lostnil a name
 		return word, nil
 	}
 	return floatLabel(v)

@@ -70,7 +70,7 @@ func Target(path string) (string, error) {
 		}
 		link, err := os.Readlink(path)
 		if err != nil {
-			//lint:ignore nilerr there is no file yet
+			//lint:ignore lostnil there is no file yet
 			return path, nil
 		}
 		if !filepath.IsAbs(link) {

@@ -74,7 +74,7 @@ func newFlow(ctx context.Context, env stages.Env, o Options, st *recipe, source 
 	if f.stream = o.Target.Stream; f.stream != nil {
 		named, err := tables.HasIdentities(f.stream.Schema(), f.options)
 		if err != nil || named {
-			//lint:ignore nilerr identities are in the schema, and compared with each other, before the first row is written
+			//lint:ignore lostnil identities are in the schema, and compared with each other, before the first row is written
 			return nil, nil
 		}
 		f.path, f.ids = f.stream.Name(), &tables.Table{}

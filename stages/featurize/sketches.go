@@ -50,7 +50,7 @@ func loadSketches(s *SideOptions) (*sketches.Sketch, error) {
 	}
 	paths, err := tables.Expand(s.Path)
 	if err != nil || !sketches.Is(paths[0]) {
-		//lint:ignore nilerr whoever reads it says what is wrong
+		//lint:ignore lostnil whoever reads it says what is wrong
 		return nil, nil
 	}
 	return sketches.LoadAll(paths)

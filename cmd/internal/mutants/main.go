@@ -300,7 +300,7 @@ func notice(ctx context.Context, dir string, run []tests, limit time.Duration) (
 		case err != nil && slices.ContainsFunc(timeouts, func(say string) bool { return strings.Contains(string(out), say) }):
 			return timedOut, nil
 		case err != nil:
-			//lint:ignore nilerr tests that fail are what is looked for
+			//lint:ignore lostnil tests that fail are what is looked for
 			return noticed, nil
 		case strings.Contains(string(out), "no tests to run"):
 			return "", fmt.Errorf("%s has no test %s: mend the fixed list", t.pkg, t.run)
