@@ -60,6 +60,7 @@ func TestMain(m *testing.M) {
 		"atmost":       atMost,
 		"kinds":        tableOfKinds,
 		"digest":       digest,
+		"tampered":     tampered,
 	}
 	for _, name := range append(cli.Programs(), "mars", "mars-browser") {
 		programs[name] = main
