@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"math"
+	"math/rand/v2"
 	"os"
 	"path/filepath"
 	"slices"
@@ -212,4 +213,47 @@ func TestEndOfContext(t *testing.T) {
 			t.Errorf("the error is %v", err)
 		}
 	}
+}
+
+// Density of more rows than a block of similarities holds is that of all pairs.
+func TestDensityOfManyRows(t *testing.T) {
+	rng := rand.New(rand.NewPCG(3, 4))
+	n, classes := 2*densityBlock+44, 3
+	p := dense.New(n, classes)
+	for i := range p.Data {
+		p.Data[i] = rng.Float32()
+	}
+	want := 0.
+	for i := range n {
+		scores := make([]float64, n)
+		total, greatest := 0., math.Inf(-1)
+		for j := range n {
+			for k := range classes {
+				scores[j] += float64(dense.Row(p, i)[k]) * float64(dense.Row(p, j)[k])
+			}
+			scores[j] /= temperature * norm(dense.Row(p, i)) * norm(dense.Row(p, j))
+			if i == j {
+				scores[j] = -scores[j]
+			}
+			greatest = max(greatest, scores[j])
+		}
+		for _, s := range scores {
+			total += math.Exp(s - greatest)
+		}
+		for _, s := range scores {
+			q := math.Exp(s-greatest) / total
+			want -= q * (s - greatest - math.Log(total)) / float64(n)
+		}
+	}
+	if got, err := Density(t.Context(), p); err != nil || math.Abs(got-want) > 1e-9 {
+		t.Errorf("the density is %v, want %v (%v)", got, want, err)
+	}
+}
+
+func norm(row []float32) float64 {
+	squares := 0.
+	for _, v := range row {
+		squares += float64(v) * float64(v)
+	}
+	return math.Sqrt(squares)
 }
