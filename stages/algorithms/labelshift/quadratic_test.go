@@ -5,6 +5,7 @@ import (
 	"math/rand/v2"
 	"testing"
 
+	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
 
 	"mars.dev/mars/stages/algorithms/internal/dense"
@@ -97,5 +98,44 @@ func TestLeastQuadraticWithoutCurvature(t *testing.T) {
 		if err != nil || math.Abs(sum-1) > 1e-6 {
 			t.Errorf("%s: sum %g, %v", name, sum, err)
 		}
+	}
+}
+
+// Where exchanging many variables at once goes in circles it says so: what it takes for an end is one. The matrices
+// here have fewer dimensions than variables.
+func TestExchangeKnowsItsEnd(t *testing.T) {
+	rng := rand.New(rand.NewPCG(5, 6))
+	const n = manyVariables + 8
+	gaveUp := 0
+	for range 200 {
+		a, h := mat.NewDense(15, n, nil), make([]float64, n)
+		for i := range a.RawMatrix().Data {
+			a.RawMatrix().Data[i] = rng.NormFloat64()
+		}
+		for i := range h {
+			h[i] = 1 + rng.NormFloat64()
+		}
+		g := &mat.Dense{}
+		g.Mul(a.T(), a)
+		for i := range n {
+			g.Set(i, i, g.At(i, i)+1e-3)
+		}
+		q := &quadratic{g: g, h: h, x: make([]float64, n), free: make([]bool, n)}
+		for i := range q.free {
+			q.free[i] = true
+		}
+		if !q.exchange() {
+			gaveUp++
+			continue
+		}
+		for i, x := range q.x {
+			slope := h[i] - floats.Dot(g.RawRowView(i), q.x)
+			if x < 0 || x == 0 && slope > 1e-6 || x > 0 && math.Abs(slope) > 1e-6 {
+				t.Fatalf("variable %d is %v where the slope is %v", i, x, slope)
+			}
+		}
+	}
+	if gaveUp == 0 || gaveUp == 200 {
+		t.Errorf("it gave up %d of 200 times: nothing is tested", gaveUp)
 	}
 }
