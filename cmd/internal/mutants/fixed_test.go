@@ -1,12 +1,27 @@
 package main
 
-import "testing"
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
 
 // A line that was rewritten must be rewritten in the fixed list too: better said by the
 // tests than by the last step of the checks.
 func TestFixedListFits(t *testing.T) {
 	if err := fits(fixedMutants, "../../.."); err != nil {
 		t.Error(err)
+	}
+}
+
+// A line that may become another is there, and is said to become something else, for a reason.
+func TestAlikeFits(t *testing.T) {
+	for _, s := range alike {
+		text, err := os.ReadFile(filepath.Join("../../..", s.file))
+		if n := strings.Count(string(text), s.line+"\n"); err != nil || n != 1 || s.line == s.becomes || s.why == "" {
+			t.Errorf("%s: %q is there %d times, not once, or has no reason: mend the list (%v)", s.file, s.line, n, err)
+		}
 	}
 }
 

@@ -12,6 +12,7 @@ type same struct{ file, line, becomes, why string }
 
 // alike are the lines that are not chosen. They are those that a choice by seed has shown, not all that there are.
 var alike = []same{
+	{"stages/algorithms/adapt/selftraining.go", "if cap(b.target) < targets {", "if cap(b.target) <= targets {", "memory is made that was there"},
 	{"stages/algorithms/boosting/split.go", "if g*hRight+gRight*h < least*(h*hRight) {", "if g*hRight+gRight*h < least*(h / hRight) {",
 		"what is passed over is less, and what is not is compared by its gain"},
 	{"stages/algorithms/labelshift/fixedpoint.go", "if classes > newtonClasses {", "if classes >= newtonClasses {", "both ways lead to the same proportions"},
