@@ -1,6 +1,7 @@
 package pipeline
 
 import (
+	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -25,4 +26,23 @@ func TestActivity(t *testing.T) {
 			}
 		}
 	})
+}
+
+// Lines of stages at work end before the edge of the terminal, and take the place of those before.
+func TestLinesFit(t *testing.T) {
+	node := testNodes(t)[0]
+	for _, c := range []struct{ width, want int }{{0, defaultWidth - 1}, {40, 39}, {2, 1}, {1, 1}} {
+		var screen strings.Builder
+		v := &Live{W: &screen, Width: func() int { return c.width }, active: []*activity{{node: node, what: strings.Repeat("rows ", 30), done: 5, start: time.Now()}}, total: 3}
+		v.above("")
+		if line := strings.TrimSuffix(screen.String(), "\n"); len([]rune(line)) != c.want {
+			t.Errorf("of a width of %d: %q, want %d characters", c.width, line, c.want)
+		}
+		screen.Reset()
+		v.active = nil
+		v.above("done")
+		if got := screen.String(); got != "\x1b[1A\x1b[Jdone\n" {
+			t.Errorf("the line becomes %q", got)
+		}
+	}
 }

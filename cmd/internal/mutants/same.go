@@ -15,9 +15,11 @@ var alike = []same{
 	{"stages/algorithms/adapt/selftraining.go", "if cap(b.target) < targets {", "if cap(b.target) <= targets {", "memory is made that was there"},
 	{"stages/algorithms/boosting/split.go", "if g*hRight+gRight*h < least*(h*hRight) {", "if g*hRight+gRight*h < least*(h / hRight) {",
 		"what is passed over is less, and what is not is compared by its gain"},
+	{"stages/algorithms/hedge/axes.go", "if z.Rows > 0 {", "if z.Rows >= 0 {", "a product of no rows is nothing"},
 	{"stages/algorithms/labelshift/fixedpoint.go", "if classes > newtonClasses {", "if classes >= newtonClasses {", "both ways lead to the same proportions"},
 	{"stages/algorithms/unmix/unmix.go", "of[k] = dense.Sum(m.gram.RawRowView(k)) / float64(classes)", "of[k] = dense.Sum(m.gram.RawRowView(k)) * float64(classes)",
 		"more taken off all classes alike makes the least eigenvalue, of the direction in which they are alike, negative where it was 0"},
+	{"stages/featurize/livetext.go", "n, told := len(l.ends), false", "n, told := len(l.ends), true", "the next part is read later"},
 	{"stages/featurize/toy/toy.go", "if i%stepRows == 0 && ctx.Err() != nil {", "if i%stepRows != 0 && ctx.Err() != nil {", "an interruption is noticed within so many rows"},
 }
 
