@@ -162,7 +162,7 @@ func TestRowsThatCannotBeClosed(t *testing.T) {
 	}
 }
 
-// What an entry cannot be completed for is said: here a folder is where a lock should be, and where the entry of a flag.
+// What an entry cannot be completed for is said: a folder where a lock should be, and text that cannot be read or is there.
 func TestCommitFails(t *testing.T) {
 	c, nodes := openTest(t), testNodes(t)
 	if err := os.Mkdir(c.path(locksDir, originsDir), 0o777); err != nil {

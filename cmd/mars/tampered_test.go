@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"hash/crc32"
 	"maps"
@@ -45,11 +46,9 @@ func sayTampered(path string) error {
 	other := filepath.Join(dir, "model.safetensors")
 	said := map[string][]string{}
 	try := func(what string, file safetensors.File) {
-		err := os.Remove(other)
-		if to, wrong := os.Create(other); wrong == nil {
-			if err = safetensors.Write(to, file); err == nil {
-				err = to.Close()
-			}
+		to, err := os.Create(other)
+		if err == nil {
+			err = errors.Join(safetensors.Write(to, file), to.Close())
 		}
 		if err == nil {
 			_, _, err = predict.Preparation(context.Background(), other)
@@ -60,7 +59,7 @@ func sayTampered(path string) error {
 	}
 	for i, t := range whole.Tensors {
 		with := func(what string, t ...safetensors.Tensor) {
-			some := slices.Concat(whole.Tensors[:i:i], t, whole.Tensors[i+1:])
+			some := slices.Concat(whole.Tensors[:i], t, whole.Tensors[i+1:])
 			try(what+whole.Tensors[i].Name, safetensors.File{Metadata: whole.Metadata, Tensors: some})
 		}
 		with("without ")

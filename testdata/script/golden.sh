@@ -16,3 +16,9 @@ keep() {
   "$@"
   [ ! -f "$file" ] || digest "$file"
 }
+
+# filled TABLE ASKED [TYPE] is what mars ask has written, with the types that the rows of a table have, or TYPE in the fourth.
+filled() {
+  awk -F, -v OFS=, -v fourth=$(($# > 2)) -v other="$3" 'FNR == 1 {for (i = 1; i <= NF; i++) if ($i == "id") at = i; else if ($i == "type") to = i}
+    NR == FNR {type[$at] = $to; next} FNR > 1 {$to = fourth && FNR == 5 ? other : type[$at]} {print}' "$1" "$2"
+}

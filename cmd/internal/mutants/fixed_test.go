@@ -21,6 +21,15 @@ func TestAlikeFits(t *testing.T) {
 		text, err := os.ReadFile(filepath.Join("../../..", s.file))
 		if n := strings.Count(string(text), s.line+"\n"); err != nil || n != 1 || s.line == s.becomes || s.why == "" {
 			t.Errorf("%s: %q is there %d times, not once, or has no reason: mend the list (%v)", s.file, s.line, n, err)
+			continue
+		}
+		m := mutant{file: s.file, old: s.line, new: s.becomes, at: strings.Index(string(text), s.line)}
+		if listed, err := m.isAlike("../../.."); err != nil || !listed {
+			t.Errorf("%s: %q is not known as one of the list (%v)", s.file, s.line, err)
+		}
+		m.new += " else"
+		if listed, err := m.isAlike("../../.."); err != nil || listed {
+			t.Errorf("%s: something else is taken for one of the list (%v)", s.file, err)
 		}
 	}
 }

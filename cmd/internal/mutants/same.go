@@ -1,9 +1,9 @@
 package main
 
 import (
-	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 )
 
@@ -23,40 +23,14 @@ var alike = []same{
 	{"stages/featurize/toy/toy.go", "if i%stepRows == 0 && ctx.Err() != nil {", "if i%stepRows != 0 && ctx.Err() != nil {", "an interruption is noticed within so many rows"},
 }
 
-// leaveOut takes those of alike out of the mutants.
-func leaveOut(kinds map[string][]mutant, dir string) error {
-	left := map[same]bool{}
-	for _, s := range alike {
-		s.why = ""
-		left[s] = true
+// isAlike says whether a chosen mutant is one of alike.
+func (m mutant) isAlike(dir string) (bool, error) {
+	content, err := os.ReadFile(filepath.Join(dir, m.file))
+	if err != nil {
+		return false, err
 	}
-	texts := map[string]string{}
-	for kind, of := range kinds {
-		var kept []mutant
-		for _, m := range of {
-			if texts[m.file] == "" {
-				text, err := os.ReadFile(filepath.Join(dir, m.file))
-				if err != nil {
-					return err
-				}
-				texts[m.file] = string(text)
-			}
-			text := texts[m.file]
-			from := 1 + strings.LastIndexByte(text[:m.at], '\n')
-			to := m.at + len(m.old) + strings.IndexByte(text[m.at+len(m.old):], '\n')
-			s := same{m.file, strings.TrimSpace(text[from:to]), strings.TrimSpace(text[from:m.at] + m.new + text[m.at+len(m.old):to]), ""}
-			if _, ok := left[s]; ok {
-				left[s] = false
-			} else {
-				kept = append(kept, m)
-			}
-		}
-		kinds[kind] = kept
-	}
-	for s, lacks := range left {
-		if lacks {
-			return fmt.Errorf("%s: %q does not become %q: mend the list of lines that are the same", s.file, s.line, s.becomes)
-		}
-	}
-	return nil
+	text, end := string(content), m.at+len(m.old)
+	from, to := 1+strings.LastIndexByte(text[:m.at], '\n'), end+strings.IndexByte(text[end:], '\n')
+	line, becomes := strings.TrimSpace(text[from:to]), strings.TrimSpace(text[from:m.at]+m.new+text[end:to])
+	return slices.ContainsFunc(alike, func(s same) bool { return s.file == m.file && s.line == line && s.becomes == becomes }), nil
 }

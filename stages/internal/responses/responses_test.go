@@ -100,12 +100,10 @@ func TestMergeRefuses(t *testing.T) {
 // Sums that are not whole, or of another shape than their point, are refused.
 func TestPartsAreWhole(t *testing.T) {
 	h := &Header{Classes: []string{"a", "b"}, Pass: 1, Point: hedge.Point{{.25, .75}, nil}}
-	const pair = `[["1p0","0"],["1p0","0","1p0"]]`
-	second := len(labelshift.NewEMSums(2).Second)
 	whole := func(rows int, em ...string) string {
 		return fmt.Sprintf(`{"rows":%d,"em":[%s]}`, rows, strings.Join(em, ","))
 	}
-	good := strings.Replace(pair, `["1p0","0","1p0"]`, `["1p0"`+strings.Repeat(`,"0"`, second-1)+"]", 1)
+	good := `[["1p0","0"],["1p0"` + strings.Repeat(`,"0"`, len(labelshift.NewEMSums(2).Second)-1) + "]]"
 	p, err := parsePart("x", whole(7, good, "null", good), h)
 	if err != nil || p.Sums.Rows() != 7 {
 		t.Fatalf("sums that are whole are refused: %v", err)

@@ -100,8 +100,8 @@ func TestNearestClass(t *testing.T) {
 			t.Errorf("%s is near %q, want %q", c.name, got, c.want)
 		}
 	}
-	if got := nearestOf("abcdefgx", []string{"abcdefxx", "abcdefgh", "abcdefgy"}); got != "abcdefgh" && got != "abcdefxx" {
-		t.Errorf("the nearest is %q", got)
+	if got := nearestOf("abcdefgx", []string{"abcdefxx", "abcdefgh", "abcdefgy"}); got != "abcdefxx" {
+		t.Errorf("of classes that are alike near %q is taken", got)
 	}
 	if got := nearestOf("abcdefxx", []string{"abcdefgh", "abcdefxh"}); got != "abcdefxh" {
 		t.Errorf("of two near classes %q is taken", got)
