@@ -90,6 +90,9 @@ func digest() {
 	}
 }
 
+// madeOn is the date of a page.
+var madeOn = regexp.MustCompile(`Made on [0-9A-Za-z ,:]+ UTC`)
+
 // ofTheDay is what a program for PyTorch says of mars and of the file that it reads, in which the version stands too, and when a
 // page was made and its files were changed.
 var ofTheDay = regexp.MustCompile(`as mars export .* wrote it|SHA256 = ".*"|<td>[-0-9]+ [0-9:]+ UTC</td>|` + madeOn.String())

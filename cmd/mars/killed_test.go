@@ -12,7 +12,6 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"regexp"
 	"slices"
 	"strings"
 	"syscall"
@@ -188,9 +187,6 @@ func (w writer) end(t *testing.T, whole string, signal syscall.Signal, after tim
 	w.compare(t, whole, dir, what+", and again", w.made)
 	return took, true
 }
-
-// madeOn is the date of a page.
-var madeOn = regexp.MustCompile(`Made on [0-9A-Za-z ,:]+ UTC`)
 
 // compare compares files with those of the command that nothing ended.
 func (w writer) compare(t *testing.T, whole, dir, what string, names []string) {
