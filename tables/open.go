@@ -208,7 +208,7 @@ func hasBlocksIn(ctx context.Context, path string, o Options) bool {
 	}
 	in, err := newInput(ctx, f, path, o)
 	if err != nil {
-		return false
+		return ctx.Err() != nil // whoever reads on says that it was interrupted
 	}
 	defer in.reading.Close()
 	return in.format.hasColumns()
