@@ -24,7 +24,7 @@ func TestInterruptedAnywhere(t *testing.T) {
 		line = strings.TrimSpace(line)
 		written := filesOf(t, nil) // by the commands before
 		asks := &asked{Context: t.Context(), done: make(chan struct{})}
-		if err, log := asks.command(line); err != nil {
+		if log, err := asks.command(line); err != nil {
 			t.Fatalf("mars %s: %v\n%s", line, err, log)
 		}
 		made := filesOf(t, written)
@@ -39,7 +39,7 @@ func TestInterruptedAnywhere(t *testing.T) {
 				}
 			}
 			asks := &asked{Context: t.Context(), done: make(chan struct{}), interrupt: at}
-			err, log := asks.command(line)
+			log, err := asks.command(line)
 			switch left := filesOf(t, written); {
 			case asks.trace == "": // it was not asked there this time
 			case !errors.Is(err, context.Canceled):
@@ -163,14 +163,15 @@ func (a *asked) Err() error {
 }
 
 // command runs a command with the context.
-func (a *asked) command(line string) (err error, log string) {
+func (a *asked) command(line string) (log string, err error) {
 	var out bytes.Buffer
 	cmd := Mars()
 	cmd.SetArgs(strings.Fields(line))
 	cmd.SetErr(&out)
 	cmd.SetOut(&out)
 	cmd.SilenceErrors, cmd.SilenceUsage = true, true
-	return guarded(func() error { return cmd.ExecuteContext(a) }), out.String()
+	err = guarded(func() error { return cmd.ExecuteContext(a) })
+	return out.String(), err
 }
 
 // size is that of a file, or -1. (What is in two whole ones may differ by how long something took.)
