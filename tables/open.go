@@ -192,6 +192,7 @@ var blockValues = 1 << 18
 
 // HasBlocks reports whether the rows of a path can be read block by block, as often as
 // one likes: those of formats with columns, in regular files.
+// It is true too if ctx has ended: whoever reads on gets that error.
 func HasBlocks(ctx context.Context, path string, o Options) bool {
 	paths, err := Expand(path)
 	return err == nil && !slices.ContainsFunc(paths, func(path string) bool { return !hasBlocksIn(ctx, path, o) })
@@ -208,7 +209,7 @@ func hasBlocksIn(ctx context.Context, path string, o Options) bool {
 	}
 	in, err := newInput(ctx, f, path, o)
 	if err != nil {
-		return ctx.Err() != nil // whoever reads on says that it was interrupted
+		return ctx.Err() != nil
 	}
 	defer in.reading.Close()
 	return in.format.hasColumns()
