@@ -100,6 +100,37 @@ func TestGivenUp(t *testing.T) {
 	checkNames(t, dir, "a")
 }
 
+// A file that cannot be finished, here since somebody has closed it, does not become the target.
+func TestFileThatIsClosed(t *testing.T) {
+	dir := t.TempDir()
+	put(t, filepath.Join(dir, "old"), "old")
+	for _, name := range []string{"new", "old"} {
+		f, err := Create(filepath.Join(dir, name))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := f.File.Close(); err != nil {
+			t.Fatal(err)
+		}
+		if err := f.keepMode(); (err != nil) != (name == "old") { // a new file has no mode to keep
+			t.Errorf("the mode of the %s file: %v", name, err)
+		}
+		if err := f.Commit(); !errors.Is(err, fs.ErrClosed) {
+			t.Errorf("Commit of the %s file: %v", name, err)
+		}
+	}
+	checkText(t, filepath.Join(dir, "old"), "old")
+	checkNames(t, dir, "old")
+	f, err := Create(os.DevNull)
+	if err != nil {
+		t.Fatal(err)
+	}
+	f.File.Close()
+	if err := f.Close(); !errors.Is(err, fs.ErrClosed) {
+		t.Errorf("Close of a device: %v", err)
+	}
+}
+
 func TestNoFolder(t *testing.T) {
 	dir := t.TempDir()
 	put(t, filepath.Join(dir, "file"), "")

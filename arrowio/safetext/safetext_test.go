@@ -2,6 +2,7 @@ package safetext
 
 import (
 	"encoding/json"
+	"io"
 	"strings"
 	"testing"
 )
@@ -42,6 +43,17 @@ func TestWriter(t *testing.T) {
 	var back string
 	if err := json.Unmarshal([]byte(out.String()), &back); err != nil || back != "\u009b\x7f\x1b\u202e" {
 		t.Errorf("%s: %q, %v", out.String(), back, err)
+	}
+}
+
+// full is a disk without room.
+type full struct{}
+
+func (full) Write([]byte) (int, error) { return 0, io.ErrShortWrite }
+
+func TestWriterOfFullDisk(t *testing.T) {
+	if n, err := NewWriter(full{}).Write([]byte("text")); n != 0 || err != io.ErrShortWrite {
+		t.Errorf("%d bytes, %v", n, err)
 	}
 }
 
