@@ -290,8 +290,9 @@ func (l *layout) hasValidity() bool {
 // current is the dictionary's values: none if the dictionary has not come yet.
 func (d *dictionary) current() arrow.ArrayData {
 	if d.data == nil {
-		empty := array.MakeArrayOfNull(allocator, d.values.dt, 0)
-		d.data = empty.Data()
+		b := array.NewBuilder(allocator, d.values.dt) // array.MakeArrayOfNull knows fewer types
+		defer b.Release()
+		d.data = b.NewArray().Data()
 	}
 	return d.data
 }

@@ -290,9 +290,9 @@ func (e *encoder) dense(l *layout, data arrow.ArrayData, off, n int) error {
 
 // runEnds lays out a run-end encoded array, cut to the runs of its values.
 func (e *encoder) runEnds(l *layout, data arrow.ArrayData, off, n int) error {
-	slice := array.NewSliceData(data, int64(off-data.Offset()), int64(off-data.Offset()+n))
+	slice := array.NewData(l.dt, n, data.Buffers(), data.Children(), 0, off)
 	defer slice.Release()
-	runs := array.NewRunEndEncodedData(slice.(*array.Data))
+	runs := array.NewRunEndEncodedData(slice)
 	defer runs.Release()
 	ends, values := runs.LogicalRunEndsArray(allocator), runs.LogicalValuesArray()
 	defer ends.Release()

@@ -34,8 +34,8 @@ const viewWidth = 16 // bytes of a view
 // layout is how arrays of one type lie in a message: a tree like the type's.
 // Reader and writer walk it in the same order, parents first.
 type layout struct {
-	path     string // column and child names, joined by dots
-	dt       arrow.DataType
+	path     string         // column and child names, joined by dots
+	dt       arrow.DataType // of an extension type its storage
 	form     form
 	width    int  // bytes or elements, as the form says
 	utf8     bool // data is text
@@ -96,11 +96,7 @@ func (ls *layouts) layout(path string, dt arrow.DataType) (*layout, error) {
 	l := &layout{path: path, dt: dt}
 	switch t := dt.(type) {
 	case arrow.ExtensionType:
-		storage, err := ls.layout(path, t.StorageType())
-		if err == nil {
-			storage.dt = dt
-		}
-		return storage, err
+		return ls.layout(path, t.StorageType())
 	case *arrow.DictionaryType:
 		l.form, l.width = formFixed, t.IndexType.(arrow.FixedWidthDataType).BitWidth()/8
 		return l, ls.dictionary(l, t)

@@ -5,6 +5,9 @@ import (
 	"encoding/binary"
 	"strings"
 	"testing"
+
+	"github.com/apache/arrow/go/v15/arrow"
+	"github.com/apache/arrow/go/v15/arrow/array"
 )
 
 // bufferAt is where buffer i of the only batch of a stream lies in it.
@@ -48,6 +51,7 @@ func TestValidation(t *testing.T) {
 		{"large_utf8", 1, 16, le32(0), "row 1: ends at 0, before its start at 1"},
 		{"string_view", 1, 64, le32(1 << 31), "row 4: has length -"},
 		{"string_view", 1, 72, le32(9), "row 4: is in buffer 9 of 1"},
+		{"string_view", 1, 72, le32(1), "row 4: is in buffer 1 of 1"},
 		{"string_view", 1, 76, le32(20), "row 4: takes 24 bytes at 20 of"},
 		{"string_view", 1, 68, []byte("abcd"), "row 4: does not begin with its prefix"},
 		{"string_view", 1, 4, []byte{0xff}, "row 0: is not UTF-8"},
@@ -114,11 +118,48 @@ func TestMetadataValidation(t *testing.T) {
 	editMeta(t, ints, 5, 1<<64-5, "claims -5 rows")
 	editMeta(t, ints, 40, 32, "has a buffer of 32 bytes for 5 values of 64 bits")
 	editMeta(t, ints, 40, 80, "is not within the body of 64 bytes")
+	for dt, cut := range map[string]struct {
+		from, to uint64
+		want     string
+	}{
+		"list_view<item: int16, nullable>": {20, 16, "has a buffer of 16 bytes for 5 values of 32 bits"},
+		"string_view":                      {80, 64, "has a buffer of 64 bytes for 5 values of 128 bits"},
+		"sparse_union<i: type=int32, nullable=3, s: type=utf8, nullable=7>": {5, 4, "has a buffer of 4 bytes for 5 values of 8 bits"},
+	} {
+		editMeta(t, write(t, StreamKind, Compression{}, zooColumn(t, zooIndex(t, dt))), cut.from, cut.to, cut.want)
+	}
 	nulls := write(t, StreamKind, Compression{}, zooColumn(t, zooIndex(t, "null")))
 	editMeta(t, nulls, 5, 1<<50, "rows in 0 bytes")
 	lists := write(t, StreamKind, Compression{}, zooColumn(t, zooIndex(t, "fixed_size_list<item: float32, nullable>[2]")))
 	editMeta(t, lists, 10, 9, "has 9 elements for 5 values of 2 each")
 	editMeta(t, lists, 10, 12, "has 12 elements for 5 values of 2 each")
+}
+
+// A batch that does not count its nulls goes out with their number.
+func TestUnknownNullCount(t *testing.T) {
+	want := writeWhole(t, StreamKind, Compression{}, zooColumn(t, zooIndex(t, "int8"))) // of which one is null
+	r := newReader(t, want)
+	if _, err := r.Next(); err != nil {
+		t.Fatal(err)
+	}
+	counted := 0
+	for at := int(r.offset) + 8; at < int(r.offset)+8+len(r.last.meta); at += 8 {
+		data := bytes.Clone(want[:len(want)-trailerSize])
+		if binary.LittleEndian.Uint64(data[at:]) != 1 {
+			continue
+		}
+		binary.LittleEndian.PutUint64(data[at:], 1<<64-1)
+		var out bytes.Buffer
+		err := Copy(t.Context(), NewWriter(&out, "out", WriteOptions{}), newReader(t, data))
+		if err == nil && bytes.Equal(out.Bytes(), want) {
+			counted++
+		} else if err == nil {
+			t.Errorf("the number at %d is passed on", at)
+		}
+	}
+	if counted != 1 {
+		t.Errorf("%d numbers are the count", counted)
+	}
 }
 
 // Slots that are null may hold anything: dictionary indices, views.
@@ -154,5 +195,18 @@ func TestMissingDictionary(t *testing.T) {
 	_, err := readAll(without, ReadOptions{})
 	if err == nil || !strings.Contains(err.Error(), "of a dictionary of 0") {
 		t.Errorf("got %v", err)
+	}
+	for _, z := range zoo {
+		if strings.Contains(z.dt.String(), "dictionary") {
+			continue // has two
+		}
+		words, indices := array.NewBuilder(allocator, z.dt).NewArray(), array.MakeArrayOfNull(allocator, arrow.PrimitiveTypes.Int32, 2)
+		dt := &arrow.DictionaryType{IndexType: arrow.PrimitiveTypes.Int32, ValueType: z.dt}
+		nulls := columnRecord(array.NewDictionaryArray(dt, indices, words))
+		data := write(t, StreamKind, Compression{}, nulls)
+		records, err := readAll(append(bytes.Clone(data[:beginOf(t, data, 1)]), data[beginOf(t, data, 2):]...), ReadOptions{})
+		if err != nil || len(records) != 1 || !array.RecordEqual(records[0], nulls) {
+			t.Errorf("nulls of a dictionary of %s: got %v, %v", z.dt, records, err)
+		}
 	}
 }
