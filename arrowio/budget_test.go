@@ -49,7 +49,7 @@ func TestBudgetsAreParts(t *testing.T) {
 func TestBudgetsThatNobodyHolds(t *testing.T) {
 	limited(t)
 	for range 20 {
-		if err := NewBudget(0).Take(60); err != nil {
+		if err := NewBudget(60).Take(60); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -59,6 +59,8 @@ func TestBudgetsThatNobodyHolds(t *testing.T) {
 func TestLimitError(t *testing.T) {
 	for want, e := range map[string]LimitError{
 		"needs 3934 KB of memory, the limit is 3933 KB": {3933<<10 + 200, 3933<<10 + 100},
+		"needs 8191 KB of memory, the limit is 8190 KB": {8<<20 - 1024, 8<<20 - 2048},
+		"needs 8 MB of memory, the limit is 7 MB":       {8 << 20, 7 << 20},
 		"needs 65 MB of memory, the limit is 64 MB":     {64<<20 + 1, 64 << 20},
 	} {
 		if got := e.Error(); got != want {

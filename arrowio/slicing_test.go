@@ -2,6 +2,7 @@ package arrowio
 
 import (
 	"bytes"
+	"encoding/binary"
 	"errors"
 	"fmt"
 	"io"
@@ -69,6 +70,7 @@ func TestSlices(t *testing.T) {
 		{"few rows", 3, number, []arrow.DataType{arrow.PrimitiveTypes.Int64}, false},
 		{"nulls", 1001, holes, []arrow.DataType{arrow.PrimitiveTypes.Float32, arrow.PrimitiveTypes.Float64}, false},
 		{"nulls in lists", 1001, holes, []arrow.DataType{list}, false},
+		{"texts", 1001, func(int) string { return `"text"` }, []arrow.DataType{arrow.BinaryTypes.String}, false},
 		{"booleans", 40000, func(int) string { return "true" }, []arrow.DataType{arrow.FixedWidthTypes.Boolean}, false},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -149,6 +151,49 @@ func TestSlices(t *testing.T) {
 				t.Errorf("%d rows are written, want %d", rows, 4*c.rows)
 			}
 		})
+	}
+}
+
+// How much of a file has been read is told after each slice.
+func TestProgressOfSlices(t *testing.T) {
+	const rows, slices = 1000, 10
+	want := recordOf(t, rows, func(row int) string { return fmt.Sprint(row) }, arrow.PrimitiveTypes.Int64)
+	data := write(t, FileKind, Compression{}, want)
+	r, err := NewReader(bytes.NewReader(data), "in", ReadOptions{Slice: 8 * rows / slices})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer r.Close()
+	body := bytes.Index(data, binary.LittleEndian.AppendUint64(make([]byte, 8), 1)) // the first two values
+	for read, at := int64(0), int64(body); read < rows; {
+		rec, err := r.Next()
+		if err != nil {
+			t.Fatal(err)
+		}
+		read += rec.NumRows()
+		done, all := r.Progress()
+		if all != int64(len(data)) || done <= at || done < int64(body)+8*read || done > int64(body)+8*read+64 { // a body is padded
+			t.Errorf("after %d rows %d bytes of %d, before it %d", read, done, all, at)
+		}
+		at = done
+	}
+}
+
+// What is wrong with a batch is said where the batch would have no room as a whole.
+func TestSlicesOfDamagedFile(t *testing.T) {
+	const rows, small = 100_000, 100_000
+	data := write(t, FileKind, Compression{}, recordOf(t, rows, func(int) string { return "1" }, arrow.PrimitiveTypes.Int64))
+	damaged := bytes.Clone(data)
+	at := beginOf(t, damaged, 1)
+	at += bytes.Index(damaged[at:], binary.LittleEndian.AppendUint64(nil, rows)) // the rows of the batch, or of its column
+	binary.LittleEndian.PutUint64(damaged[at:], rows+1)
+	_, err := readAll(damaged, ReadOptions{Slice: 1000, Budget: NewBudget(small)})
+	if err == nil || !strings.Contains(err.Error(), "100000 rows, the batch has 100001") && !strings.Contains(err.Error(), "100001 rows, the batch has 100000") {
+		t.Errorf("damaged: %v", err)
+	}
+	var limit *LimitError
+	if _, err := readAll(data, ReadOptions{Slice: 2 * small, Budget: NewBudget(small)}); !errors.As(err, &limit) {
+		t.Errorf("slices without room: %v", err)
 	}
 }
 
