@@ -16,10 +16,17 @@ func machineMemory() int64 {
 		n = int64(uint64(info.Totalram) * uint64(info.Unit))
 	}
 	for _, path := range []string{"/sys/fs/cgroup/memory.max", "/sys/fs/cgroup/memory/memory.limit_in_bytes"} {
-		text, err := os.ReadFile(path)
-		if most, bad := strconv.ParseInt(strings.TrimSpace(string(text)), 10, 64); err == nil && bad == nil && most > 0 && (n == 0 || most < n) {
-			n = most
-		}
+		text, _ := os.ReadFile(path) //nolint:errcheck // there is no limit
+		n = allowed(n, string(text))
 	}
 	return n
+}
+
+// allowed is n, 0 if that is not known, or what the limit of a control group leaves of it.
+func allowed(n int64, limit string) int64 {
+	most, err := strconv.ParseInt(strings.TrimSpace(limit), 10, 64)
+	if err != nil || most <= 0 || n > 0 && n < most {
+		return n
+	}
+	return most
 }
