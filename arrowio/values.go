@@ -292,7 +292,7 @@ func firstNull(col arrow.Array) int {
 	if col.NullN() == 0 {
 		return -1
 	}
-	for i := 0; i < col.Len(); i++ {
+	for i := range col.Len() {
 		if col.IsNull(i) {
 			return i
 		}
@@ -453,16 +453,21 @@ func StringColumn(rec arrow.Record, name string) (Strings, error) {
 	if !ok {
 		return Strings{}, typeError(name, col.DataType(), "strings")
 	}
-	out := Strings{Values: make([]string, col.Len())}
+	return stringsOf(at, col.Len()), nil
+}
+
+// stringsOf are n strings, and which of them are not null.
+func stringsOf(at func(i int) (string, bool), n int) Strings {
+	out := Strings{Values: make([]string, n)}
 	for i := range out.Values {
 		text, valid := at(i)
 		if !valid {
-			out.Valid = setNull(out.Valid, i, col.Len())
+			out.Valid = setNull(out.Valid, i, n)
 			continue
 		}
 		out.Values[i] = text
 	}
-	return out, nil
+	return out
 }
 
 // stringAt gives access to the strings of any layout. The strings are copies; rows
@@ -510,13 +515,11 @@ func LabelColumn(rec arrow.Record, name string, classes []string) (Ints, error) 
 	if err != nil {
 		return Ints{}, err
 	}
-	if _, ok := stringAt(col); !ok || col.DataType().ID() == arrow.NULL {
-		return IntColumn(rec, name)
+	at, ok := stringAt(col)
+	if !ok || col.DataType().ID() == arrow.NULL {
+		return intsOf(col, name)
 	}
-	words, err := StringColumn(rec, name)
-	if err != nil {
-		return Ints{}, err
-	}
+	words := stringsOf(at, col.Len())
 	index := make(map[string]int32, len(classes))
 	for i, class := range classes {
 		index[class] = int32(i)
