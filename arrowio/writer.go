@@ -177,9 +177,12 @@ func (w *Writer) write(rec arrow.Record) (err error) {
 	if err := w.checkRecord(rec); err != nil {
 		return err
 	}
-	rows, step := int(rec.NumRows()), rowsPerBatch(rec)
-	for at := 0; at < rows || at == 0; at += step {
-		if err := w.writeRows(rec, at, min(at+step, rows)); err != nil {
+	rows, step := rec.NumRows(), rowsPerBatch(rec)
+	if rows <= step {
+		return w.writeBatch(rec)
+	}
+	for at := int64(0); at < rows; at += step {
+		if err := w.writePart(rec.NewSlice(at, min(at+step, rows))); err != nil {
 			return err
 		}
 	}
@@ -213,35 +216,37 @@ func (w *Writer) checkRecord(rec arrow.Record) error {
 	return nil
 }
 
-// writeRows writes rows beg to end of rec as one batch.
-func (w *Writer) writeRows(rec arrow.Record, beg, end int) error {
+// writePart writes a slice of a batch, and releases it.
+func (w *Writer) writePart(part arrow.Record) error {
+	defer part.Release()
+	return w.writeBatch(part)
+}
+
+// writeBatch writes rec as one batch.
+func (w *Writer) writeBatch(rec arrow.Record) error {
 	w.arrays = w.arrays[:0]
 	for _, col := range rec.Columns() {
 		w.arrays = append(w.arrays, col.Data())
 	}
-	if end-beg < int(rec.NumRows()) {
-		part := rec.NewSlice(int64(beg), int64(end))
-		defer part.Release()
-		return w.writeRows(part, 0, end-beg)
-	}
+	rows := int(rec.NumRows())
 	for i, l := range w.layouts.columns {
 		if err := w.writeDictionaries(l, w.arrays[i]); err != nil {
 			return &fault{l.path, err}
 		}
 	}
-	if err := w.encoder.encode(w.layouts.columns, w.arrays, end-beg); err != nil {
+	if err := w.encoder.encode(w.layouts.columns, w.arrays, rows); err != nil {
 		return err
 	}
-	return w.send(headerBatch, w.encoder.batchMessage(end-beg))
+	return w.send(headerBatch, w.encoder.batchMessage(rows))
 }
 
 // rowsPerBatch is how many rows of rec make a batch: all, if rec is not too large.
-func rowsPerBatch(rec arrow.Record) int {
-	size, rows := recordSize(rec), int(rec.NumRows())
-	if size <= cutAbove || rows <= 1 {
-		return max(rows, 1)
+func rowsPerBatch(rec arrow.Record) int64 {
+	size, rows := int64(recordSize(rec)), rec.NumRows()
+	if size <= cutAbove {
+		return rows
 	}
-	return max(1, int(int64(rows)*batchBytes/int64(size)))
+	return max(1, rows*batchBytes/size)
 }
 
 // recordSize estimates the bytes of rec.
