@@ -86,7 +86,7 @@ func (b *batch) decode(t table, n int, d *decompressor) error {
 	w := nodeReader{nodes: nodes[:16*count], variadic: variadic[:8*variadics], batch: b}
 	b.nodes = b.nodes[:0]
 	for _, l := range b.columns {
-		if err := w.read(l, 0); err != nil {
+		if err := w.read(l); err != nil {
 			return err
 		}
 	}
@@ -132,8 +132,8 @@ type nodeReader struct {
 	spans    int    // that have been given
 }
 
-func (w *nodeReader) read(l *layout, depth int) error {
-	if len(w.nodes) == 0 || depth > maxDepth {
+func (w *nodeReader) read(l *layout) error {
+	if len(w.nodes) == 0 {
 		return &fault{l.path, errors.New("is not in the batch: it has fewer arrays than its schema")}
 	}
 	n := node{
@@ -156,7 +156,7 @@ func (w *nodeReader) read(l *layout, depth int) error {
 	w.spans += buffers
 	w.batch.nodes = append(w.batch.nodes, n)
 	for _, child := range l.children {
-		if err := w.read(child, depth+1); err != nil {
+		if err := w.read(child); err != nil {
 			return err
 		}
 	}

@@ -110,7 +110,7 @@ func (f *file) checkBlocks(end int64) error {
 	slices.SortFunc(sorted, func(a, b block) int { return int(min(max(a.offset-b.offset, -1), 1)) })
 	at := int64(len(headMagic))
 	for i, b := range sorted {
-		if b.offset < at || b.meta < 8 || b.body < 0 || b.offset > end || b.meta > end-b.offset || b.body > end-b.offset-b.meta {
+		if b.offset < at || b.meta < 8 || b.body < 0 || b.meta > end-b.offset || b.body > end-b.offset-b.meta {
 			return fmt.Errorf("%w: block %d is not within the file", errFooter, i)
 		}
 		if err := f.checkGap(at, b.offset, i == 0); err != nil {

@@ -3,7 +3,6 @@ package arrowio
 import (
 	"bytes"
 	"encoding/binary"
-	"errors"
 	"io"
 
 	"github.com/apache/arrow/go/v15/arrow"
@@ -90,9 +89,6 @@ func schemaMessage(schema *arrow.Schema) ([]byte, error) {
 		return nil, err
 	}
 	b := buf.Bytes()
-	if len(b) < 8 {
-		return nil, errors.New("its schema cannot be written")
-	}
 	return b[8 : 8+binary.LittleEndian.Uint32(b[4:])], nil
 }
 

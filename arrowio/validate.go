@@ -337,7 +337,7 @@ func (a *arrayCheck) view(v []byte) ([]byte, error) {
 		return nil, fmt.Errorf("is in buffer %d of %d", buffer, a.node.variadic)
 	}
 	data := a.batch.bytes(a.node, 2+buffer)
-	if offset < 0 || offset > len(data) || size > len(data)-offset {
+	if offset < 0 || size > len(data)-offset {
 		return nil, fmt.Errorf("takes %d bytes at %d of %d", size, offset, len(data))
 	}
 	if !bytes.Equal(v[4:8], data[offset:offset+4]) {
