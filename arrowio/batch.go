@@ -163,12 +163,14 @@ func (w *nodeReader) read(l *layout) error {
 	return nil
 }
 
+// freeRows is how many rows a batch may have without any bytes, as columns of nulls or of
+// few runs have them.
+const freeRows = 1 << 24
+
 // checkRows checks the number of rows: every column has that many, and the bytes
-// can hold them. The bound is loose, against absurd numbers alone, because columns
-// of nulls need no bytes.
+// can hold them. The bound is loose, against absurd numbers alone.
 func (b *batch) checkRows(rows int64) error {
-	const slack = 1 << 24
-	if rows < 0 || rows > 8*int64(b.size)+slack {
+	if rows < 0 || rows > 8*int64(b.size)+freeRows {
 		return fmt.Errorf("is damaged: it claims %d rows in %d bytes", rows, b.size)
 	}
 	if len(b.columns) == 0 && rows > 0 {

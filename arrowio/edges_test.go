@@ -15,6 +15,7 @@ import (
 
 	"github.com/apache/arrow/go/v15/arrow"
 	"github.com/apache/arrow/go/v15/arrow/array"
+	"github.com/apache/arrow/go/v15/arrow/ipc"
 	"github.com/apache/arrow/go/v15/arrow/memory"
 	flatbuffers "github.com/google/flatbuffers/go"
 )
@@ -44,14 +45,28 @@ func TestEdgesOfBatches(t *testing.T) {
 	} {
 		roundTrip(t, name, rec)
 	}
-	if _, rows, err := check(write(t, StreamKind, Compression{}, nulls(1<<24))); rows != 1<<24 || err != nil {
-		t.Errorf("many rows of no bytes: %d, %v", rows, err)
+	run := func(n int) arrow.Record {
+		return columnRecord(array.NewRunEndEncodedArray(NewIntArray([]int32{int32(n)}, nil), NewInt64Array([]int64{7}), n, 0))
+	}
+	for _, c := range []struct {
+		rec     arrow.Record
+		batches int
+	}{{nulls(freeRows), 1}, {nulls(freeRows + 1), 2}, {run(freeRows), 1}, {run(2*freeRows + 1), 3}} {
+		batches, rows, err := check(write(t, StreamKind, Compression{}, c.rec))
+		if batches != c.batches || rows != c.rec.NumRows() || err != nil {
+			t.Errorf("%d rows of few bytes: %d in %d batches, %v", c.rec.NumRows(), rows, batches, err)
+		}
 	}
 	for want, rec := range map[string]arrow.Record{
 		"batch 0: has rows but no columns":                        array.NewRecord(nothing, nil, 1),
-		"batch 0: is damaged: it claims 16777217 rows in 0 bytes": nulls(1<<24 + 1),
+		"batch 0: is damaged: it claims 16777217 rows in 0 bytes": nulls(freeRows + 1),
 	} {
-		if _, err := readAll(write(t, StreamKind, Compression{}, rec), ReadOptions{}); err == nil || !strings.Contains(err.Error(), want) {
+		var buf bytes.Buffer
+		w := ipc.NewWriter(&buf, ipc.WithSchema(rec.Schema()))
+		if err := errors.Join(w.Write(rec), w.Close()); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := readAll(buf.Bytes(), ReadOptions{}); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("got %v, want %s", err, want)
 		}
 	}

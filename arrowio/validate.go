@@ -55,7 +55,7 @@ type arrayCheck struct {
 }
 
 func (a *arrayCheck) check() error {
-	if n := a.node.length; n < 0 || n > 8*a.batch.size+1<<24 {
+	if n := a.node.length; n < 0 || n > 8*a.batch.size+freeRows {
 		return fmt.Errorf("claims %d values in %d bytes", n, a.batch.size)
 	}
 	if a.layout.hasValidity() {

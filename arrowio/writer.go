@@ -240,13 +240,14 @@ func (w *Writer) writeBatch(rec arrow.Record) error {
 	return w.send(headerBatch, w.encoder.batchMessage(rows))
 }
 
-// rowsPerBatch is how many rows of rec make a batch: all, if rec is not too large.
+// rowsPerBatch is how many rows of rec make a batch that readers take: all, if rec is not too
+// large.
 func rowsPerBatch(rec arrow.Record) int64 {
 	size, rows := int64(recordSize(rec)), rec.NumRows()
-	if size <= cutAbove {
-		return rows
+	if size > cutAbove {
+		rows = max(1, rows*batchBytes/size)
 	}
-	return max(1, rows*batchBytes/size)
+	return min(rows, freeRows)
 }
 
 // recordSize estimates the bytes of rec.
