@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"errors"
+	"fmt"
 	"go/ast"
 	"go/token"
 	"go/types"
@@ -23,6 +24,8 @@ var (
 	// allScripts run the programs as users do. Those of golden compare all that is said and written with what it was.
 	allScripts    = tests{"./cmd/mars", "TestScripts"}
 	goldenScripts = tests{"./cmd/mars", "TestScripts/^golden"}
+	// interrupted ends commands wherever they ask for an interruption.
+	interrupted = tests{"./cmd/internal/cli", "TestInterruptedAnywhere"}
 )
 
 // choose chooses n mutants at random of the packages that do the work, all kinds alike
@@ -39,7 +42,7 @@ func choose(ctx context.Context, dir string, seed uint64, n int) (some []mutant,
 	}
 	slow = map[string][]tests{}
 	for _, p := range all {
-		run := []tests{{"./cmd/internal/cli", "TestWiring|TestAnswersHaveVersions"}, allScripts}
+		run := []tests{interrupted, {"./cmd/internal/cli", "TestWiring|TestAnswersHaveVersions"}, allScripts}
 		for _, other := range all {
 			if other.Imports[p.PkgPath] != nil {
 				run = append(run, tests{other.PkgPath, ""})
@@ -51,8 +54,13 @@ func choose(ctx context.Context, dir string, seed uint64, n int) (some []mutant,
 				return nil, nil, err
 			}
 			slow[path] = run
-			if err := mutate(dir, path, file, p, []tests{{p.PkgPath, ""}, goldenScripts}, kinds); err != nil {
+			sites, err := mutate(dir, path, file, p)
+			if err != nil {
 				return nil, nil, err
+			}
+			for _, s := range sites {
+				s.mutant.tests = []tests{{p.PkgPath, ""}, goldenScripts}
+				kinds[s.kind] = append(kinds[s.kind], s.mutant)
 			}
 		}
 	}
@@ -67,6 +75,7 @@ func choose(ctx context.Context, dir string, seed uint64, n int) (some []mutant,
 		if listed, err := m.isAlike(dir); err != nil {
 			return nil, nil, err
 		} else if listed {
+			fmt.Printf("| %s | `%s` | `%s` | changes nothing that could be seen, and is not tried |\n", m.place(dir), oneLine(m.old), oneLine(m.new))
 			continue
 		}
 		var built error
@@ -112,25 +121,36 @@ var (
 	inverses  = map[token.Token]string{token.ADD: "-", token.SUB: "+", token.MUL: "/", token.QUO: "*"}
 )
 
-// mutate adds the mutants of a file to those of their kinds, which are: bound (a comparison of whole numbers holds for one more value
+// A site is where a line of a kind can be broken.
+type site struct {
+	mutant
+	kind         string
+	node, parent ast.Node
+	pkg          string
+	line         int
+}
+
+// mutate finds the mutants of a file. Their kinds are: bound (a comparison of whole numbers holds for one more value
 // or one less; numbers with fractions are hardly ever the same), turn (a comparison, but for one with nil, holds where it did not), invert (+ and −, × and ÷),
 // truth (true and false), drop (what is assigned is not), swallow (an error is not returned), count (a whole number that is
 // computed or compared with is one more). Nobody looks at what is beside an error or beside false, and no memory that is made too large shows, nor a limit of it (1 << 27).
-func mutate(dir, path string, file *ast.File, p *packages.Package, run []tests, kinds map[string][]mutant) error {
+func mutate(dir, path string, file *ast.File, p *packages.Package) (sites []site, err error) {
 	text, err := os.ReadFile(filepath.Join(dir, path))
 	if err != nil {
-		return err
+		return nil, err
 	}
 	offset := func(at token.Pos) int { return p.Fset.Position(at).Offset }
 	source := func(n ast.Node) string { return string(text[offset(n.Pos()):offset(n.End())]) }
+	var parent ast.Node
 	add := func(kind string, n ast.Node, becomes string) {
-		kinds[kind] = append(kinds[kind], mutant{file: path, old: source(n), new: becomes, at: offset(n.Pos()), tests: run})
+		sites = append(sites, site{mutant{file: path, old: source(n), new: becomes, at: offset(n.Pos())}, kind, n, parent, p.PkgPath, p.Fset.Position(n.Pos()).Line})
 	}
 	is := func(e ast.Expr, info types.BasicInfo) bool {
 		b, ok := p.TypesInfo.TypeOf(e).Underlying().(*types.Basic)
 		return ok && b.Info()&info != 0
 	}
 	astutil.Apply(file, func(c *astutil.Cursor) bool {
+		parent = c.Parent()
 		switch n := c.Node().(type) {
 		case *ast.BinaryExpr:
 			with := func(operator string) string { return source(n.X) + " " + operator + " " + source(n.Y) }
@@ -182,5 +202,5 @@ func mutate(dir, path string, file *ast.File, p *packages.Package, run []tests, 
 		}
 		return true
 	}, nil)
-	return nil
+	return sites, nil
 }

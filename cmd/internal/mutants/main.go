@@ -46,10 +46,15 @@ func main() {
 	only := flag.String("only", "", "of the fixed list, try those whose description has this in it")
 	scripts := flag.Bool("scripts", true, "run the scripts, which take minutes, on chosen mutants that the tests of their package have let pass")
 	limit := flag.Duration("limit", 4*time.Minute, "time limit of the tests of a package")
+	surveyed := flag.Bool("survey", false, "break nothing, but list the lines at which no test would make out that they are broken")
 	flag.Parse()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
 	defer stop()
-	if err := try(ctx, *fixed, *only, *sixths, *chosen, *seed, *scripts, *limit); err != nil {
+	do := func() error { return try(ctx, *fixed, *only, *sixths, *chosen, *seed, *scripts, *limit) }
+	if *surveyed {
+		do = func() error { return survey(ctx) }
+	}
+	if err := do(); err != nil {
 		fmt.Fprintln(os.Stderr, "mutants:", err)
 		stop()
 		os.Exit(1)

@@ -1,6 +1,7 @@
 package main
 
 import (
+	_ "embed"
 	"os"
 	"path/filepath"
 	"slices"
@@ -8,20 +9,21 @@ import (
 )
 
 // A same is a line that may become another without any difference that could be seen, but for time and memory.
+// Where the line is in its file more than once, those before it stand before it.
 type same struct{ file, line, becomes, why string }
 
-// alike are the lines that are not chosen. They are those that a choice by seed has shown, not all that there are.
-var alike = []same{
-	{"stages/algorithms/adapt/selftraining.go", "if cap(b.target) < targets {", "if cap(b.target) <= targets {", "memory is made that was there"},
-	{"stages/algorithms/boosting/split.go", "if g*hRight+gRight*h < least*(h*hRight) {", "if g*hRight+gRight*h < least*(h / hRight) {",
-		"what is passed over is less, and what is not is compared by its gain"},
-	{"stages/algorithms/hedge/axes.go", "if z.Rows > 0 {", "if z.Rows >= 0 {", "a product of no rows is nothing"},
-	{"stages/algorithms/labelshift/fixedpoint.go", "if classes > newtonClasses {", "if classes >= newtonClasses {", "both ways lead to the same proportions"},
-	{"stages/algorithms/unmix/unmix.go", "of[k] = dense.Sum(m.gram.RawRowView(k)) / float64(classes)", "of[k] = dense.Sum(m.gram.RawRowView(k)) * float64(classes)",
-		"more taken off all classes alike makes the least eigenvalue, of the direction in which they are alike, negative where it was 0"},
-	{"stages/featurize/livetext.go", "n, told := len(l.ends), false", "n, told := len(l.ends), true", "the next part is read later"},
-	{"stages/featurize/toy/toy.go", "if i%stepRows == 0 && ctx.Err() != nil {", "if i%stepRows != 0 && ctx.Err() != nil {", "an interruption is noticed within so many rows"},
-}
+//go:embed alike.tsv
+var alikeTable string
+
+// alike are the lines that are not chosen: those that somebody has thought about, not all that there are.
+// They are rows of alike.tsv, in which ⏎ is the end of a line.
+var alike = func() (all []same) {
+	for row := range strings.Lines(alikeTable) {
+		c := append(strings.Split(strings.TrimSuffix(row, "\n"), "\t"), make([]string, 4)...)
+		all = append(all, same{c[0], strings.ReplaceAll(c[1], "⏎", "\n"), strings.ReplaceAll(c[2], "⏎", "\n"), c[3]})
+	}
+	return all
+}()
 
 // isAlike says whether a chosen mutant is one of alike.
 func (m mutant) isAlike(dir string) (bool, error) {
@@ -31,6 +33,17 @@ func (m mutant) isAlike(dir string) (bool, error) {
 	}
 	text, end := string(content), m.at+len(m.old)
 	from, to := 1+strings.LastIndexByte(text[:m.at], '\n'), end+strings.IndexByte(text[end:], '\n')
-	line, becomes := strings.TrimSpace(text[from:to]), strings.TrimSpace(text[from:m.at]+m.new+text[end:to])
-	return slices.ContainsFunc(alike, func(s same) bool { return s.file == m.file && s.line == line && s.becomes == becomes }), nil
+	until, becomes := "\n"+trimmed(text[:to]), trimmed(text[from:m.at]+m.new+text[end:to])
+	return slices.ContainsFunc(alike, func(s same) bool {
+		return s.file == m.file && s.becomes == becomes && strings.HasSuffix(until, "\n"+s.line)
+	}), nil
+}
+
+// trimmed is text without the blanks at the ends of its lines.
+func trimmed(text string) string {
+	lines := strings.Split(text, "\n")
+	for i, line := range lines {
+		lines[i] = strings.TrimSpace(line)
+	}
+	return strings.Join(lines, "\n")
 }
