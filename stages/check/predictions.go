@@ -282,6 +282,9 @@ func (r *reader) lists(rec arrow.Record) (lister, error) {
 		return nil, err
 	}
 	vectors, err := arrowio.VectorColumnWithGaps(rec, r.columns.Probability)
+	if row := (*arrowio.RowError)(nil); errors.As(err, &row) {
+		err = r.at(row.Row, row.Column, row.Err)
+	}
 	if err != nil {
 		return nil, err
 	}
