@@ -1,12 +1,14 @@
 package check
 
 import (
+	"cmp"
 	"math"
 	"os"
 	"strings"
 	"testing"
 
 	"github.com/apache/arrow/go/v15/arrow"
+	"github.com/apache/arrow/go/v15/arrow/array"
 
 	"mars.dev/mars/arrowio"
 	"mars.dev/mars/stages"
@@ -56,11 +58,13 @@ func TestRefused(t *testing.T) {
 		name   string
 		ref, p string // "" for the usual ones
 		truth  string
+		path   string // of the predictions; "": p.csv
 		change change
 		want   string
 	}{
 		{name: "a number", p: "probability_a,probability_b\n.5,.5\nhigh,.5\n", want: `p.csv: row 2, column "probability_a": "high" is not a number: mend or drop the row`},
 		{name: "a number of the reference", ref: reference + "7,.5,high,b\n", want: `ref.csv: row 7, column "probability_b": "high" is not a number: mend or drop the row`},
+		{name: "a number in the second of two files", p: "probability_a,probability_b\n.5,.5\n.5,x\n", path: "first.csv,p.csv", want: `p.csv: row 2, column "probability_b": "x" is not a number: mend or drop the row`},
 		{name: "a sum", p: "probability_a,probability_b\n.5,.5\n.5,.4\n", want: `p.csv: row 2: the posteriors do not add up to 1 but to 0.9: give those of all classes`},
 		{name: "no probability", p: "probability_a,probability_b\n-0.1,1\n", want: `p.csv: row 1: -0.1 is no probability: give numbers from 0 to 1`},
 		{name: "no row", p: "probability_a,probability_b\n", want: `p.csv: has a header but no rows: give data with at least one`},
@@ -96,25 +100,23 @@ func TestRefused(t *testing.T) {
 		{name: "no column of times", change: daily, want: `p.csv: has no column "at" (its columns are id, probability_a, probability_b): name the column of times with --time`},
 		{name: "a time", p: "at,probability_a,probability_b\n2026-03-01,.5,.5\nnoon,.5,.5\n", change: daily, want: `p.csv: row 2, column "at": "noon" is no time from 1970 to 2200: write 2026-03-01T12:00:00Z, or seconds since 1970`},
 		{name: "no column of identities", change: func(o *Options) { o.Columns.ID = "nr" }, want: `p.csv: has no column "nr" (its columns are id, probability_a, probability_b): name the column of identities with --id`},
-		{name: "a label that is a class", change: func(o *Options) { o.Labels = labelled.Options{Sheet: &sheet.Filled{Path: "ask.csv"}, New: []string{"b"}} }, want: `ask.csv: the source has the class "b", which --new-class names as one that it lacks: leave it out there`},
+		{name: "a label that is a class", change: func(o *Options) {
+			o.Labels = labelled.Options{Sheet: &sheet.Filled{Path: "ask.csv"}, New: []string{"b"}}
+		}, want: `ask.csv: the source has the class "b", which --new-class names as one that it lacks: leave it out there`},
 		{name: "no such feature", change: func(o *Options) { o.Features = []string{"x"} }, want: `ref.csv: has no column "x", which --columns names (besides predictions, labels, identities and times its columns are )`},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			files, ref := map[string]string{"ref.csv": reference, "p.csv": predictions}, "ref.csv"
-			if c.ref != "" {
-				files["ref.csv"] = c.ref
-			}
-			if c.p != "" {
-				files["p.csv"] = c.p
-			}
-			if c.truth != "" {
-				files["truth.csv"] = c.truth
+			files, ref := map[string]string{"ref.csv": reference, "p.csv": predictions, "first.csv": predictions}, "ref.csv"
+			for name, text := range map[string]string{"ref.csv": c.ref, "p.csv": c.p, "truth.csv": c.truth} {
+				if text != "" {
+					files[name] = text
+				}
 			}
 			if c.ref == "-" {
 				ref = c.ref
 			}
 			inFolder(t, files)
-			report, err := Run(t.Context(), stages.Env{}, "p.csv", ref, options(c.change))
+			report, err := Run(t.Context(), stages.Env{}, cmp.Or(c.path, "p.csv"), ref, options(c.change))
 			if err == nil || err.Error() != c.want || report != nil {
 				t.Errorf("%v\nwant %s", err, c.want)
 			}
@@ -125,8 +127,8 @@ func TestRefused(t *testing.T) {
 	}
 }
 
-// writeArrow writes batches of lists of posteriors, with labels unless those are nil.
-func writeArrow(t *testing.T, path string, meta arrowio.Meta, width int, labels []string, batches ...[]float32) {
+// writeArrow writes a stream of batches of one schema.
+func writeArrow(t *testing.T, path string, batches ...arrow.Record) {
 	t.Helper()
 	out, err := os.Create(path)
 	if err != nil {
@@ -134,26 +136,19 @@ func writeArrow(t *testing.T, path string, meta arrowio.Meta, width int, labels 
 	}
 	defer out.Close()
 	w := arrowio.NewWriter(out, path, arrowio.WriteOptions{})
-	for i, values := range batches {
-		var table arrowio.Table
-		table.Add("probability", arrowio.NewVectorArray(arrowio.Vectors{Rows: len(values) / width, Width: width, Data: values}))
-		if labels != nil {
-			table.Add("label", arrowio.NewStringArray(labels))
-		}
-		rec := table.Record(meta)
-		if i == 0 {
-			err = w.Begin(rec.Schema())
-		}
-		if err == nil {
-			err = w.Write(rec)
-		}
-		if err != nil {
-			t.Fatal(err)
-		}
-	}
-	if err := w.Close(); err != nil {
+	if err := arrowio.Copy(t.Context(), w, arrowio.NewBatches(path, batches[0].Schema(), batches...)); err != nil {
 		t.Fatal(err)
 	}
+}
+
+// lists is a batch with a column of lists of posteriors, and labels unless those are nil.
+func lists(meta arrowio.Meta, width int, labels []string, values ...float32) arrow.Record {
+	var table arrowio.Table
+	table.Add("probability", arrowio.NewVectorArray(arrowio.Vectors{Rows: len(values) / width, Width: width, Data: values}))
+	if labels != nil {
+		table.Add("label", arrowio.NewStringArray(labels))
+	}
+	return table.Record(meta)
 }
 
 // Lists of posteriors are those of the classes that the metadata name, in their order.
@@ -163,24 +158,25 @@ func TestLists(t *testing.T) {
 		name    string
 		classes []string
 		batches [][]float32
-		want    string // the error, or the shares of the classes that are predicted
+		width   int
+		want    string // the error
 	}{
-		{name: "in another order", classes: []string{"b", "a"}, batches: [][]float32{{.3, .7, .9, .1}}},
-		{name: "no classes", batches: [][]float32{{.7, .3}}, want: `p.arrows: the column "probability" has lists of posteriors, and nothing says of which classes: give a column probability_CLASS for each`},
-		{name: "one more", classes: []string{"a", "b", "c"}, batches: [][]float32{{.5, .5, 0}}, want: `p.arrows: the column "probability" has lists of 3 numbers of 3 classes, and the reference posteriors of 2: give the predictions of one model`},
-		{name: "classes that are not those of the lists", classes: []string{"a", "b", "c"}, batches: [][]float32{{.5, .5}}, want: `p.arrows: the column "probability" has lists of 2 numbers of 3 classes, and the reference posteriors of 2: give the predictions of one model`},
-		{name: "other classes", classes: []string{"a", "c"}, batches: [][]float32{{.5, .5}}, want: `p.arrows: the column "probability" has posteriors of a class "c", and the reference has none: give the predictions of one model`},
-		{name: "half a row", classes: []string{"a", "b"}, batches: [][]float32{{.5, .5}, {.5, .5, nan, .5}}, want: `p.arrows: row 3, column "probability": element 1 is NaN: fill or drop the row`},
-		{name: "a sum", classes: []string{"a", "b"}, batches: [][]float32{{.5, .5}, {.5, .5, .5, .25}}, want: `p.arrows: row 3: the posteriors do not add up to 1 but to 0.75: give those of all classes`},
+		{"in another order", []string{"b", "a"}, [][]float32{{.3, .7, .9, .1}}, 2, ""},
+		{"no classes", nil, [][]float32{{.7, .3}}, 2, `p.arrows: the column "probability" has lists of posteriors, and nothing says of which classes: give a column probability_CLASS for each`},
+		{"one more", []string{"a", "b", "c"}, [][]float32{{.5, .5, 0}}, 3, `p.arrows: the column "probability" has lists of 3 numbers of 3 classes, and the reference posteriors of 2: give the predictions of one model`},
+		{"classes that are not those of the lists", []string{"a", "b", "c"}, [][]float32{{.5, .5}}, 2, `p.arrows: the column "probability" has lists of 2 numbers of 3 classes, and the reference posteriors of 2: give the predictions of one model`},
+		{"other classes", []string{"a", "c"}, [][]float32{{.5, .5}}, 2, `p.arrows: the column "probability" has posteriors of a class "c", and the reference has none: give the predictions of one model`},
+		{"half a row", []string{"a", "b"}, [][]float32{{.5, .5}, {.5, .5, nan, .5}}, 2, `p.arrows: row 3, column "probability": element 1 is NaN: fill or drop the row`},
+		{"a sum", []string{"a", "b"}, [][]float32{{.5, .5}, {.5, .5, .5, .25}}, 2, `p.arrows: row 3: the posteriors do not add up to 1 but to 0.75: give those of all classes`},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			inFolder(t, map[string]string{"p.csv": predictions})
-			writeArrow(t, "ref.arrows", arrowio.Meta{Classes: []string{"a", "b"}}, 2, []string{"a", "a", "b", "b"}, []float32{.9, .1, .4, .6, .2, .8, .7, .3})
-			width := 2
-			if len(c.batches[0]) == 3 {
-				width = 3
+			writeArrow(t, "ref.arrows", lists(arrowio.Meta{Classes: []string{"a", "b"}}, 2, []string{"a", "a", "b", "b"}, .9, .1, .4, .6, .2, .8, .7, .3))
+			var batches []arrow.Record
+			for _, values := range c.batches {
+				batches = append(batches, lists(arrowio.Meta{Classes: c.classes}, c.width, nil, values...))
 			}
-			writeArrow(t, "p.arrows", arrowio.Meta{Classes: c.classes}, width, nil, c.batches...)
+			writeArrow(t, "p.arrows", batches...)
 			got, err := Run(t.Context(), stages.Env{}, "p.arrows", "ref.arrows", options(nil))
 			if c.want != "" {
 				if err == nil || err.Error() != c.want {
@@ -202,38 +198,37 @@ func TestLists(t *testing.T) {
 	}
 }
 
-// The classes of lists in a reference come from its metadata, which may be damaged.
+// The classes of lists in a reference come from its metadata, which may lack them, or be damaged.
 func TestListsOfReference(t *testing.T) {
-	for _, c := range []struct{ name, classes, want string }{
-		{"none", "", `ref.arrows: the column "probability" has lists of posteriors, and nothing says of which classes: give a column probability_CLASS for each`},
-		{"damaged", "{", `ref.arrows: schema metadata mars.classes: unexpected end of JSON input: drop or repair the key`},
+	for value, want := range map[string]string{
+		"null": `ref.arrows: the column "probability" has lists of posteriors, and nothing says of which classes: give a column probability_CLASS for each`,
+		"{":    `ref.arrows: schema metadata mars.classes: unexpected end of JSON input: drop or repair the key`,
 	} {
 		inFolder(t, map[string]string{"p.csv": predictions})
-		meta := arrow.NewMetadata([]string{arrowio.ClassesKey}, []string{c.classes})
-		if c.classes == "" {
-			meta = arrow.Metadata{}
+		rec := lists(arrowio.Meta{}, 2, []string{"a", "b"}, .5, .5, .5, .5)
+		meta := arrow.NewMetadata([]string{arrowio.ClassesKey}, []string{value})
+		writeArrow(t, "ref.arrows", array.NewRecord(arrow.NewSchema(rec.Schema().Fields(), &meta), rec.Columns(), rec.NumRows()))
+		if _, err := Run(t.Context(), stages.Env{}, "p.csv", "ref.arrows", options(nil)); err == nil || err.Error() != want {
+			t.Errorf("%s: %v\nwant %s", value, err, want)
 		}
+	}
+}
+
+// A file without rows says nothing, whatever its columns are. One with rows has to have predictions, in each format.
+func TestFilesWithoutPredictions(t *testing.T) {
+	inFolder(t, map[string]string{"ref.csv": reference, "p.csv": predictions, "x.jsonl": "{\"x\": 1}\n"})
+	for name, values := range map[string][]float64{"none.arrows": nil, "x.arrows": {1}} {
 		var table arrowio.Table
-		table.Add("probability", arrowio.NewVectorArray(arrowio.Vectors{Rows: 2, Width: 2, Data: []float32{.5, .5, .5, .5}}))
-		table.Add("label", arrowio.NewStringArray([]string{"a", "b"}))
-		rec := table.Record(arrowio.Meta{})
-		out, err := os.Create("ref.arrows")
-		if err != nil {
-			t.Fatal(err)
-		}
-		w := arrowio.NewWriter(out, "ref.arrows", arrowio.WriteOptions{})
-		if err := w.Begin(arrow.NewSchema(rec.Schema().Fields(), &meta)); err != nil {
-			t.Fatal(err)
-		}
-		if err := w.Write(rec); err != nil {
-			t.Fatal(err)
-		}
-		if err := w.Close(); err != nil {
-			t.Fatal(err)
-		}
-		out.Close()
-		if _, err := Run(t.Context(), stages.Env{}, "p.csv", "ref.arrows", options(nil)); err == nil || err.Error() != c.want {
-			t.Errorf("%s: %v\nwant %s", c.name, err, c.want)
+		table.Add("x", arrowio.NewDoubleArray(values))
+		writeArrow(t, name, table.Record(arrowio.Meta{}))
+	}
+	for path, want := range map[string]string{
+		"none.arrows,p.csv": "", "none.arrows": "none.arrows: has a header but no rows: give data with at least one",
+		"p.csv,x.arrows": "x.arrows: has no predictions (its columns are ", "p.csv,x.jsonl": "x.jsonl: has no predictions (its columns are ",
+	} {
+		_, err := Run(t.Context(), stages.Env{}, path, "ref.csv", options(nil))
+		if want == "" && err != nil || want != "" && (err == nil || !strings.HasPrefix(err.Error(), want)) {
+			t.Errorf("%s: %v\nwant %s", path, err, want)
 		}
 	}
 }
