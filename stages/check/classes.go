@@ -143,17 +143,6 @@ func listedClasses(rec arrow.Record, column string) ([]string, error) {
 	return meta.Classes, nil
 }
 
-// some are the first names of a list.
-func some(names []string) string {
-	if len(names) > mostNamed {
-		return spelling.List(names[:mostNamed]) + ", …"
-	}
-	return spelling.List(names)
-}
-
-// mostNamed is how many classes a message names.
-const mostNamed = 10
-
 // classes are those of the survey.
 func (s *survey) classes(o Options, path string) (*classes, error) {
 	labels := tables.Classes(sortedKeys(s.labels))
@@ -166,7 +155,7 @@ func (s *survey) classes(o Options, path string) (*classes, error) {
 	}
 	c := newClasses(known, labels)
 	if len(c.names) == len(known)+len(labels) {
-		return nil, fmt.Errorf("%s: no label is a class that is predicted: the labels in column %q are %s, and the predictions of %s: name the column of labels with --label, and call the classes alike in both", path, o.Columns.Label, some(labels), some(known))
+		return nil, fmt.Errorf("%s: no label is a class that is predicted: the labels in column %q are %s, and the predictions of %s: name the column of labels with --label, and call the classes alike in both", path, o.Columns.Label, spelling.List(labels), spelling.List(known))
 	}
 	if len(c.names) < 2 {
 		return nil, fmt.Errorf("%s: has one class alone, %q: give labelled rows of all classes as the reference", path, c.names[0])

@@ -122,7 +122,7 @@ func (r *reader) lacks(name, remedy string) error {
 // each gives the batches of a table; it fails if there is no row.
 func (r *reader) each(ctx context.Context, path string, o tables.Options, batch func(arrow.Record) error) error {
 	err := tables.EachWanted(ctx, path, o, r.wanted, func(rec arrow.Record) error {
-		if rec.NumRows() == 0 && rec.NumCols() > 0 {
+		if rec.NumRows() == 0 {
 			return nil
 		}
 		if err := ctx.Err(); err != nil {
@@ -282,6 +282,9 @@ func (r *reader) lists(rec arrow.Record) (lister, error) {
 		return nil, err
 	}
 	vectors, err := arrowio.VectorColumnWithGaps(rec, r.columns.Probability)
+	if row := (*arrowio.RowError)(nil); errors.As(err, &row) {
+		err = r.at(row.Row, row.Column, row.Err)
+	}
 	if err != nil {
 		return nil, err
 	}

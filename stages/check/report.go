@@ -242,9 +242,7 @@ func (f Figure) change() string {
 func (r *Report) WriteTable(out io.Writer) error {
 	var b strings.Builder
 	if len(r.Windows) == 1 {
-		if err := r.writeFigures(&b, r.Windows[0]); err != nil {
-			return err
-		}
+		r.writeFigures(&b, r.Windows[0])
 	} else {
 		fmt.Fprintf(&b, "\n%s\n", r.Summary())
 	}
@@ -262,7 +260,7 @@ func (r *Report) WriteTable(out io.Writer) error {
 }
 
 // writeFigures writes the figures of a window.
-func (r *Report) writeFigures(b *strings.Builder, w *Window) error {
+func (r *Report) writeFigures(b *strings.Builder, w *Window) {
 	tw := tabwriter.NewWriter(b, 0, 0, 2, ' ', tabwriter.AlignRight)
 	fmt.Fprintf(tw, "figure\texpected\t%g %% interval\treference\tchange\t\n", 100*r.Level)
 	for j, f := range w.Figures {
@@ -274,9 +272,7 @@ func (r *Report) writeFigures(b *strings.Builder, w *Window) error {
 		}
 		fmt.Fprintf(tw, "%s\t%s\t%s\t%s\t%s\t\n", safetext.Escape(f.Words()), shown(f.Value), f.interval(), shown(f.Reference), f.change())
 	}
-	if err := tw.Flush(); err != nil {
-		return err
-	}
+	tw.Flush() //nolint:errcheck // a Builder takes all
 	if w.Labelled != nil {
 		w.Labelled.write(b, r.Level)
 	}
@@ -287,7 +283,6 @@ func (r *Report) writeFigures(b *strings.Builder, w *Window) error {
 	if w.Rests != "" {
 		fmt.Fprintf(b, "The figures rest on this: %s.\n", w.Rests)
 	}
-	return nil
 }
 
 // Words are the name of a figure as a person reads it.

@@ -112,8 +112,6 @@ func File(ctx context.Context, env stages.Env, path string, o Options) (*sketche
 	blocks := tables.HasBlocks(ctx, path, f)
 	if blocks {
 		f.Each = func(t *tables.Table) error { return p.add(ctx, t) }
-	} else if path == "-" {
-		f.EachNames = false
 	}
 	t, err := tables.Open(ctx, path, f)
 	if err != nil {

@@ -202,12 +202,15 @@ func (w *Watcher) Predict(ctx context.Context, x blas32.General) (blas32.General
 		predict = w.model.Unadjusted
 	}
 	p, err := predict(ctx, x)
+	if err != nil {
+		return p, err
+	}
 	for i := range missing { // posteriors that are p_S leave estimates as they are
 		for k, share := range w.model.Prior {
 			p.Data[i*p.Stride+k] = float32(share)
 		}
 	}
-	return p, err
+	return p, nil
 }
 
 // isDistribution reports whether all posteriors of row i are numbers.

@@ -95,7 +95,7 @@ func (h *Hedge) warnAbsent(m *hedge.Model) {
 	var names []string
 	most := 0.0
 	for k, class := range m.Classes {
-		if upper[k] < min(maxAbsent, maxAbsentPart*even) && lower[k] == 0 && m.Proportions[k] < min(absentShare, maxAbsentPart*even) {
+		if upper[k] < min(maxAbsent, maxAbsentPart*even) && lower[k] == 0 && m.Proportions[k] < absentShare {
 			absent, names, most = append(absent, k), append(names, class), max(most, upper[k])
 		}
 	}

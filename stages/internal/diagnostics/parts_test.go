@@ -47,6 +47,9 @@ func TestDiagnosticsGoAround(t *testing.T) {
 	if after.Estimator != "cc" || after.Mixture != d.Mixture || after.Matching != d.Matching || len(after.Parts()) != 2 {
 		t.Errorf("after another estimate: %s", after.JSON())
 	}
+	if gone := d.Estimated(nil); gone.Estimator != "" || gone.Mixture != d.Mixture || gone.Matching != d.Matching || len(gone.Parts()) != 2 {
+		t.Errorf("without an estimate: %s", gone.JSON())
+	}
 	if (&Diagnostics{}).JSON() != nil || (*Diagnostics)(nil).JSON() != nil {
 		t.Error("nothing to say is said")
 	}
@@ -104,5 +107,14 @@ func TestWeightsOfNothing(t *testing.T) {
 	}
 	if _, err := json.Marshal(w); err != nil {
 		t.Error(err)
+	}
+}
+
+// Of many names five are said.
+func TestQuoted(t *testing.T) {
+	for n, want := range map[int]string{0: ``, 1: `"a"`, 5: `"a", "b", "c", "d", "e"`, 6: `"a", "b", "c", "d", "e", …`, 7: `"a", "b", "c", "d", "e", …`} {
+		if got := quoted(strings.Split("abcdefg", "")[:n]); got != want {
+			t.Errorf("%d names: %s, want %s", n, got, want)
+		}
 	}
 }

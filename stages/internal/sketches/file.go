@@ -239,10 +239,13 @@ func read(r *arrowio.Reader, name string) (*Sketch, error) {
 		return nil, fmt.Errorf("%s: this is no sketch: give a file that mars sketch or mars merge wrote", name)
 	}
 	s, err := parse(r)
-	if err != nil {
-		return nil, fmt.Errorf("%s: %w: it is damaged or was changed: make the sketch again", name, err)
+	if err == nil {
+		return s, nil
 	}
-	return s, nil
+	if of := (*arrowio.Error)(nil); !errors.As(err, &of) { // which names the file itself
+		err = fmt.Errorf("%s: %w", name, err)
+	}
+	return nil, fmt.Errorf("%w: it is damaged or was changed: make the sketch again", err)
 }
 
 func parse(r *arrowio.Reader) (*Sketch, error) {
@@ -375,7 +378,7 @@ func (s *Sketch) readRows(rec arrow.Record) error {
 				v := float32(math.NaN())
 				if a.IsValid(i) {
 					if v = a.(*array.Float32).Value(i); math.IsNaN(float64(v)) || math.IsInf(float64(v), 0) {
-						return fmt.Errorf("column %q: row %d is %v", c.Name, i+1, v)
+						return fmt.Errorf("column %q: row %d is %v", c.Name, len(s.Rows)+i+1, v)
 					}
 				}
 				r.Numbers = append(r.Numbers, v)

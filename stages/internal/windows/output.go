@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"strings"
 
 	"github.com/apache/arrow/go/v15/arrow"
 
@@ -18,7 +19,7 @@ var Formats = []string{"text", "csv", "tsv", "jsonl", write.Arrow}
 // FormatOf is the format that a file's name asks for; "text" for standard output and
 // names that end in .txt.
 func FormatOf(path string) (string, error) {
-	if path == "" || path == "-" || len(path) > 4 && path[len(path)-4:] == ".txt" {
+	if path == "" || path == "-" || strings.HasSuffix(path, ".txt") {
 		return "text", nil
 	}
 	f, err := write.FormatOf(path)

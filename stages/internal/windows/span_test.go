@@ -1,8 +1,13 @@
 package windows
 
 import (
+	"strings"
 	"testing"
 	"time"
+
+	"github.com/apache/arrow/go/v15/arrow"
+	"github.com/apache/arrow/go/v15/arrow/array"
+	"github.com/apache/arrow/go/v15/arrow/memory"
 )
 
 func TestParseTime(t *testing.T) {
@@ -52,6 +57,45 @@ func TestParseSpan(t *testing.T) {
 	for _, text := range []string{"", "0", "-1", "1y", "1ns", "999us", "-1h", "0d", "-1d", "36501d", "1099511627777", "99999999999999999999"} {
 		if got, err := ParseSpan(text); err == nil {
 			t.Errorf("%q: %v, want an error", text, got)
+		}
+	}
+}
+
+// Times of a type of their own are in the years that text may be in.
+func TestTimeOf(t *testing.T) {
+	seconds := &arrow.TimestampType{Unit: arrow.Second}
+	column := func(of arrow.DataType, text string) arrow.Array {
+		column, _, err := array.FromJSON(memory.DefaultAllocator, of, strings.NewReader("[null, "+text+"]"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		return column
+	}
+	for _, c := range []struct {
+		name   string
+		column arrow.Array
+		want   int64 // in seconds
+		err    string
+	}{
+		{"seconds", column(seconds, "1772366400"), 1772366400, ""},
+		{"milliseconds", column(&arrow.TimestampType{Unit: arrow.Millisecond}, "1772366400000"), 1772366400, ""},
+		{"microseconds in a zone", column(&arrow.TimestampType{Unit: arrow.Microsecond, TimeZone: "Asia/Tokyo"}, "1772366400000000"), 1772366400, ""},
+		{"nanoseconds", column(arrow.FixedWidthTypes.Timestamp_ns, "1772366400000000000"), 1772366400, ""},
+		{"a day", column(arrow.FixedWidthTypes.Date32, `"2026-03-01"`), 1772323200, ""},
+		{"a day in milliseconds", column(arrow.FixedWidthTypes.Date64, `"2026-03-01"`), 1772323200, ""},
+		{"text", column(arrow.BinaryTypes.String, `"2026-03-01"`), 1772323200, ""},
+		{"a number", column(arrow.PrimitiveTypes.Int64, "1772366400"), 1772366400, ""},
+		{"the first", column(seconds, "0"), 0, ""},
+		{"before it", column(seconds, "-1"), 0, "1969-12-31T23:59:59Z is no time from 1970 to 2200: mend or drop the row"},
+		{"the last day", column(arrow.FixedWidthTypes.Date32, `"2199-12-31"`), 7258032000, ""},
+		{"after it", column(arrow.FixedWidthTypes.Date64, `"2200-01-01"`), 0, "2200-01-01T00:00:00Z is no time from 1970 to 2200: mend or drop the row"},
+	} {
+		got, err := TimeOf(c.column, 1)
+		if c.err == "" && (err != nil || got != c.want*1e9) || c.err != "" && (err == nil || err.Error() != c.err) {
+			t.Errorf("%s: %d, %v, want %d s, %s", c.name, got, err, c.want, c.err)
+		}
+		if _, err := TimeOf(c.column, 0); err == nil || err.Error() != "there is no time: fill it or drop the row" {
+			t.Errorf("%s: none: %v", c.name, err)
 		}
 	}
 }
