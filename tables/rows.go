@@ -168,7 +168,7 @@ func eachBatch(ctx context.Context, path string, o Options, kept *arrow.Schema, 
 		for k, f := range kept.Fields() {
 			switch i := schema.FieldIndices(f.Name); {
 			case len(i) > 1:
-				return fmt.Errorf("%s: has several columns %q: give each a name of its own", path, f.Name)
+				return fmt.Errorf("has several columns %q: give each a name of its own", f.Name)
 			case len(i) == 1:
 				at[k] = i[0]
 				changed[f.Name] = changed[f.Name] || !arrow.TypeEqual(schema.Field(i[0]).Type, f.Type)
