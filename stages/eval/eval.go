@@ -153,6 +153,9 @@ func (t *tally) addSource(rec arrow.Record, domains []arrowio.Domain) error {
 		if d != arrowio.SourceDomain || labels.Null(i) {
 			continue
 		}
+		if labels.Values[i] < 0 {
+			return t.fail(c.Label, fmt.Errorf("row %d of its batch has a negative class", i+1))
+		}
 		t.sources++
 		t.labels[labels.Values[i]]++
 		t.largest = max(t.largest, labels.Values[i])
