@@ -53,19 +53,26 @@ func (c columns) with(name string, of arrow.Array) columns {
 	return all
 }
 
-// rows are a stream of one batch, whose schema has more metadata: names and texts in turn.
+// rows are a stream of one batch. Its schema has more metadata, and so has its column of features: names
+// and texts in turn.
 func rows(c columns, meta arrowio.Meta, more ...string) *arrowio.Batches {
 	var t arrowio.Table
 	for _, name := range slices.Sorted(maps.Keys(c)) {
 		t.AddNullable(name, c[name])
 	}
 	rec := t.Record(meta)
+	fields := slices.Clone(rec.Schema().Fields())
 	keys, values := rec.Schema().Metadata().Keys(), rec.Schema().Metadata().Values()
 	for i := 0; i < len(more); i += 2 {
 		keys, values = append(keys, more[i]), append(values, more[i+1])
 	}
 	md := arrow.NewMetadata(keys, values)
-	schema := arrow.NewSchema(rec.Schema().Fields(), &md)
+	for i := range fields {
+		if fields[i].Name == "features" {
+			fields[i].Metadata = md
+		}
+	}
+	schema := arrow.NewSchema(fields, &md)
 	return arrowio.NewBatches("rows", schema, array.NewRecord(schema, rec.Columns(), rec.NumRows()))
 }
 
@@ -91,7 +98,17 @@ func (f *faulty) Rewind() error {
 	return f.Batches.Rewind()
 }
 
-// labelled are the labels of the first rows of a target, all of which were drawn with equal probability.
+// batch is the only one of a stream.
+func batch(t *testing.T, in *arrowio.Batches) arrow.Record {
+	t.Helper()
+	rec, err := in.Next()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return rec
+}
+
+// labelsOf are the labels of the first rows of a target, all of which were drawn with equal probability.
 func labelsOf(t *testing.T, in *arrowio.Batches, labels ...string) Labels {
 	t.Helper()
 	target, err := sheet.NewTarget(&stream.Rows{Env: env, Stream: in})
@@ -127,19 +144,23 @@ func TestStreamFails(t *testing.T) {
 	hedged, unmixed := quick, Options{Method: "unmix", Bootstrap: 2, Truth: true}
 	hedged.Truth, hedged.Labels = true, labelsOf(t, in, "0", "1")
 	for _, o := range []Options{hedged, unmixed} {
-		estimate := func(at int) (int, error) {
-			f := &faulty{Batches: rows(apart(), arrowio.Meta{}), at: at}
-			_, err := Estimate(t.Context(), env, f, o)
-			return f.steps, err
-		}
-		steps, err := estimate(0)
-		if err != nil {
-			t.Fatal(err)
-		}
-		for at := range steps {
-			if _, err := estimate(at + 1); !errors.Is(err, errCut) {
-				t.Errorf("%s: step %d of %d fails, and the error is %v", o.Method, at+1, steps, err)
-			}
+		failsAnywhere(t, o.Method, func(in arrowio.Stream) error {
+			_, err := Estimate(t.Context(), env, in, o)
+			return err
+		})
+	}
+}
+
+// failsAnywhere tests that ask returns the error of its rows, at whichever step these fail.
+func failsAnywhere(t *testing.T, name string, ask func(arrowio.Stream) error) {
+	t.Helper()
+	whole := &faulty{Batches: rows(apart(), arrowio.Meta{})}
+	if err := ask(whole); err != nil {
+		t.Fatal(err)
+	}
+	for at := range whole.steps {
+		if err := ask(&faulty{Batches: rows(apart(), arrowio.Meta{}), at: at + 1}); !errors.Is(err, errCut) {
+			t.Errorf("%s: step %d of %d fails, and the error is %v", name, at+1, whole.steps, err)
 		}
 	}
 }
@@ -189,9 +210,7 @@ func TestErrorsOfRows(t *testing.T) {
 	}
 	o := quick
 	o.Labels = labelsOf(t, rows(apart(), arrowio.Meta{}), "0")
-	other := apart()
-	other["id"] = arrowio.NewStringArray(strings.Split(strings.Repeat("x,", 23)+"x", ","))
-	if _, err := Estimate(t.Context(), env, rows(other, arrowio.Meta{}), o); err == nil || !strings.Contains(err.Error(), "has rows of another target than rows (code ") {
-		t.Errorf("labels of another target: %v", err)
-	}
+	other := apart().with("id", arrowio.NewStringArray(strings.Fields(strings.Repeat("x ", 24))))
+	_, err := Estimate(t.Context(), env, rows(other, arrowio.Meta{}), o)
+	fails(t, "labels of another target", err, "has rows of another target than rows (code ")
 }
