@@ -1,6 +1,7 @@
 package proportions
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"log/slog"
@@ -127,7 +128,7 @@ func TestLabelsInWords(t *testing.T) {
 		t.Errorf("the warnings are %q\nwant %q", got, warnings)
 	}
 	for n, want := range []string{"", "", "\nThe labels weigh the assumptions anew:\n  balance    0.25, before 0.50\n  same       0.75, before 0.50\n"} {
-		var text strings.Builder
+		var text bytes.Buffer
 		if (&Labelled{Views: l.Views[:n]}).writeViews(&text); text.String() != want {
 			t.Errorf("%d assumptions: %q, want %q", n, text.String(), want)
 		}
