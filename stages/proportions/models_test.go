@@ -106,6 +106,8 @@ func TestFromSums(t *testing.T) {
 	fails(t, "no sums", err, path)
 	_, err = FromSums(path, file, 2)
 	fails(t, "no level", err, file+": hedge: an interval of level 2: give one between 0 and 1")
+	_, _, err = fit.OfSums(&responses.Responses{Header: all.Header})
+	fails(t, "sums of no part", err, "there are no rows")
 	fit.Interval.Level = 2
 	_, _, err = fit.OfSums(all)
 	fails(t, "no level of a report", err, "an interval of level 2")
