@@ -3,6 +3,7 @@ package eval
 import (
 	"context"
 	"errors"
+	"io"
 	"maps"
 	"math"
 	"os"
@@ -87,8 +88,8 @@ func lists(values ...[]float32) arrow.Array {
 
 var env = stages.Env{Columns: arrowio.DefaultColumns(), MaxClasses: 5}
 
-// judged is a source row and two of the target, one of which is predicted right; scored is
-// what scores of these look at.
+// judged is a source row and two of the target, one of which is predicted right; scores
+// are what scores of rows look at.
 var (
 	judged = columns{"domain": domains("stt"), "truth": ints(null, 0, 1), "prediction": ints(0, 0, 0)}
 	scores = columns{"domain": domains("sstt"), "label": ints(0, 1, null, null), "unseen": ints(0, 1, null, null),
@@ -103,45 +104,80 @@ func TestErrorsOfRows(t *testing.T) {
 		name  string
 		score bool // and not compared with the truth
 		meta  arrowio.Meta
-		rows  []columns // after judged, or scores
+		rows  []columns
 		want  string
 	}{
-		{"no truth", false, named, []columns{{"prediction": ints(0)}}, `there is no column "truth" (there are "prediction"): ask for it with mars-featurize --truth`},
-		{"no prediction", false, named, []columns{{"truth": ints(0)}}, `there is no column "prediction" (there are "truth"): run mars label, mars-train or mars-predict before, or name a column of classes with --prediction`},
-		{"classes of one name", false, arrowio.Meta{Classes: []string{"a", "a"}}, []columns{judged}, `schema metadata mars.classes: two classes are named "a": rename one`},
-		{"no domain", false, named, []columns{judged, judged.with(columns{"domain": domains("st-")})}, `column "domain": row 6: is null: must be "source" or "target"`},
-		{"another truth", false, named, []columns{judged, judged.with(columns{"truth": words("a", "b", "c")})}, `column "truth": row 6: class "c" is not among the 2 known (metadata mars.classes): name the classes there in order, or use indices`},
-		{"another prediction", false, named, []columns{judged, judged.with(columns{"prediction": words("a", "c", "b")})}, `column "prediction": row 5: class "c" is not among the 2 known (metadata mars.classes): name the classes there in order, or use indices`},
-		{"no prediction of a row", false, named, []columns{judged, judged.with(columns{"prediction": ints(0, 0, null)})}, `column "prediction": row 3 of its batch has a truth and no prediction`},
-		{"no posteriors", false, named, []columns{judged, judged.with(columns{"probability": ints(0, 0, 0)})}, `column "probability": has type int32: must be lists of numbers, all of one length`},
-		{"no share", false, named, []columns{judged, judged.with(columns{"probability": lists(sure, []float32{1, 0}, []float32{-1, 2})})}, `column "probability": row 3 of its batch has a confidence of -1: want 0 to 1`},
-		{"a truth below 0", false, arrowio.Meta{}, []columns{judged, judged.with(columns{"truth": ints(0, 0, -1)})}, `column "truth": row 3 of its batch has a negative class`},
-		{"a prediction below 0", false, named, []columns{judged, judged.with(columns{"prediction": ints(-1, -1, 0)})}, `column "truth": row 2 of its batch has a negative class`},
-		{"a class more than are named", false, named, []columns{judged, judged.with(columns{"truth": ints(0, 2, 0), "probability": lists(sure, sure, sure)})}, `column "truth": there is a class 2, and the stream names 2 classes`},
-		{"a class more than there may be", false, arrowio.Meta{}, []columns{judged.with(columns{"truth": ints(0, 5, 0)})}, `column "truth": there are 6 classes or more, the limit is 5: choose another label column, or raise --max-classes`},
-		{"no true class", false, named, []columns{judged.with(columns{"truth": ints(0, null, null)})}, `column "truth": no target row has a true class`},
-		{"another label", false, named, []columns{judged, judged.with(columns{"label": words("c", "a", "a")})}, `column "label": row 4: class "c" is not among the 2 known (metadata mars.classes): name the classes there in order, or use indices`},
-		{"no weight", false, named, []columns{judged, judged.with(columns{"label": ints(0, 0, 0), "weight": ints(1, null, 1)})}, `column "weight": row 5: is null: fill or drop the row`},
+		{"no truth", false, named, []columns{{"prediction": ints(0)}},
+			`there is no column "truth" (there are "prediction"): ask for it with mars-featurize --truth`},
+		{"no prediction", false, named, []columns{{"truth": ints(0)}},
+			`there is no column "prediction" (there are "truth"): run mars label, mars-train or mars-predict before, or name a column of classes with --prediction`},
+		{"classes of one name", false, arrowio.Meta{Classes: []string{"a", "a"}}, []columns{judged},
+			`schema metadata mars.classes: two classes are named "a": rename one`},
+		{"no domain", false, named, []columns{judged, judged.with(columns{"domain": domains("st-")})},
+			`column "domain": row 6: is null: must be "source" or "target"`},
+		{"another truth", false, named, []columns{judged, judged.with(columns{"truth": words("a", "b", "c")})},
+			`column "truth": row 6: class "c" is not among the 2 known (metadata mars.classes): name the classes there in order, or use indices`},
+		{"another prediction", false, named, []columns{judged, judged.with(columns{"prediction": words("a", "c", "b")})},
+			`column "prediction": row 5: class "c" is not among the 2 known (metadata mars.classes): name the classes there in order, or use indices`},
+		{"no prediction of a row", false, named, []columns{judged, judged.with(columns{"prediction": ints(0, 0, null)})},
+			`column "prediction": row 3 of its batch has a truth and no prediction`},
+		{"no posteriors", false, named, []columns{judged, judged.with(columns{"probability": ints(0, 0, 0)})},
+			`column "probability": has type int32: must be lists of numbers, all of one length`},
+		{"no share", false, named, []columns{judged, judged.with(columns{"probability": lists(sure, []float32{1, 0}, []float32{-1, 2})})},
+			`column "probability": row 3 of its batch has a confidence of -1: want 0 to 1`},
+		{"a truth below 0", false, arrowio.Meta{}, []columns{judged, judged.with(columns{"truth": ints(0, 0, -1)})},
+			`column "truth": row 3 of its batch has a negative class`},
+		{"a prediction below 0", false, named, []columns{judged, judged.with(columns{"prediction": ints(-1, -1, 0)})},
+			`column "prediction": row 2 of its batch has a negative class`},
+		{"a class more than are named", false, named, []columns{judged, judged.with(columns{"truth": ints(0, 2, 0), "probability": lists(sure, sure, sure)})},
+			`column "truth": there is a class 2, and the stream names 2 classes`},
+		{"a class more than there may be", false, arrowio.Meta{}, []columns{judged.with(columns{"truth": ints(0, 5, 0)})},
+			`column "truth": there are 6 classes or more, the limit is 5: choose another label column, or raise --max-classes`},
+		{"no true class", false, named, []columns{judged.with(columns{"truth": ints(0, null, null)})},
+			`column "truth": no target row has a true class`},
+		{"another label", false, named, []columns{judged, judged.with(columns{"label": words("c", "a", "a")})},
+			`column "label": row 4: class "c" is not among the 2 known (metadata mars.classes): name the classes there in order, or use indices`},
+		{"no weight", false, named, []columns{judged, judged.with(columns{"label": ints(0, 0, 0), "weight": ints(1, null, 1)})},
+			`column "weight": row 5: is null: fill or drop the row`},
 
-		{"no posteriors to score", true, named, []columns{{"domain": domains("t")}}, `there is no column "probability" (there are "domain"): run mars-train or mars-predict before, and write .arrow, which keeps posteriors`},
-		{"classes of one name to score", true, arrowio.Meta{Classes: []string{"a", "a"}}, []columns{scores}, `schema metadata mars.classes: two classes are named "a": rename one`},
-		{"no domain to score", true, named, []columns{scores, scores.with(columns{"domain": domains("sst-")})}, `column "domain": row 8: is null: must be "source" or "target"`},
-		{"a posterior that is none", true, named, []columns{scores, scores.with(columns{"probability": ints(0, 0, 0, 0)})}, `column "probability": has type int32: must be lists of numbers, all of one length`},
-		{"other posteriors", true, named, []columns{scores, scores.with(columns{"probability": lists([]float32{1}, []float32{1}, []float32{1}, []float32{1})})}, `column "probability": rows of 1 posteriors follow others`},
-		{"other posteriors of the target", true, named, []columns{scores.with(columns{"unseen": nil}), scores.with(columns{"unseen": nil, "probability": lists([]float32{1}, []float32{1}, []float32{1}, []float32{1})})}, `column "probability": rows of 1 posteriors follow others`},
-		{"other posteriors of one row", true, named, []columns{scores, {"domain": domains("t"), "label": ints(0), "unseen": ints(0), "features": lists([]float32{1, 2}), "probability": lists([]float32{1})}}, `column "probability": rows of 1 posteriors follow others`},
-		{"a posterior below 0", true, named, []columns{scores, scores.with(columns{"probability": lists(sure, sure, []float32{-.5, 1.5}, sure)})}, `column "probability": row 3 of its batch has the posterior -0.5: write shares from 0 to 1 that sum to 1`},
-		{"posteriors that are too small", true, named, []columns{scores, scores.with(columns{"probability": lists(sure, []float32{.5, .25}, sure, sure)})}, `column "probability": row 2 of its batch has posteriors that sum to 0.75: write shares from 0 to 1 that sum to 1`},
-		{"no features", true, named, []columns{scores, scores.with(columns{"features": ints(0, 0, 0, 0)})}, `column "features": has type int32: must be lists of numbers, all of one length`},
-		{"other features", true, named, []columns{scores, scores.with(columns{"features": lists([]float32{1}, []float32{1}, []float32{1}, []float32{1})})}, `column "features": rows of 1 numbers follow rows of 2`},
-		{"other features of one row", true, named, []columns{scores.with(columns{"features": lists([]float32{1}, []float32{2}, []float32{3}, []float32{4})}), {"domain": domains("t"), "label": ints(0), "unseen": ints(0), "features": lists([]float32{1, 2}), "probability": lists(sure)}}, `column "features": rows of 2 numbers follow rows of 1`},
-		{"a mark that is none", true, named, []columns{scores, scores.with(columns{"unseen": words("", "", "", "")})}, `column "unseen": has type utf8: must be an integer, or floats that are whole numbers`},
-		{"another label to score", true, named, []columns{scores, scores.with(columns{"label": words("a", "c", "a", "a")})}, `column "label": row 6: class "c" is not among the 2 known (metadata mars.classes): name the classes there in order, or use indices`},
-		{"no label of a row that is held out", true, named, []columns{scores, scores.with(columns{"label": ints(0, null, 0, 0)})}, `column "label": row 2 of its batch is a source row without a label that its 2 posteriors know`},
-		{"a label below 0 of such a row", true, named, []columns{scores, scores.with(columns{"label": ints(0, -1, 0, 0)})}, `column "label": row 2 of its batch is a source row without a label that its 2 posteriors know`},
-		{"a label above all of such a row", true, named, []columns{scores, scores.with(columns{"label": ints(0, 2, 0, 0)})}, `column "label": row 2 of its batch is a source row without a label that its 2 posteriors know`},
-		{"all held out", true, named, []columns{scores.with(columns{"unseen": ints(1, 1, 0, 0)})}, `column "unseen": all source rows are marked: mark those that were not trained on`},
-		{"no target", true, named, []columns{scores.with(columns{"domain": domains("ssss")})}, `there are no target rows: give rows whose domain is "target"`},
+		{"no posteriors to score", true, named, []columns{{"domain": domains("t")}},
+			`there is no column "probability" (there are "domain"): run mars-train or mars-predict before, and write .arrow, which keeps posteriors`},
+		{"classes of one name to score", true, arrowio.Meta{Classes: []string{"a", "a"}}, []columns{scores},
+			`schema metadata mars.classes: two classes are named "a": rename one`},
+		{"no domain to score", true, named, []columns{scores, scores.with(columns{"domain": domains("sst-")})},
+			`column "domain": row 8: is null: must be "source" or "target"`},
+		{"a posterior that is none", true, named, []columns{scores, scores.with(columns{"probability": ints(0, 0, 0, 0)})},
+			`column "probability": has type int32: must be lists of numbers, all of one length`},
+		{"other posteriors", true, named, []columns{scores, scores.with(columns{"probability": lists([]float32{1}, []float32{1}, []float32{1}, []float32{1})})},
+			`column "probability": rows of 1 posteriors follow others`},
+		{"other posteriors of the target", true, named, []columns{scores.with(columns{"unseen": nil}), scores.with(columns{"unseen": nil, "probability": lists([]float32{1}, []float32{1}, []float32{1}, []float32{1})})},
+			`column "probability": rows of 1 posteriors follow others`},
+		{"other posteriors of one row", true, named, []columns{scores, {"domain": domains("t"), "label": ints(0), "unseen": ints(0), "features": lists([]float32{1, 2}), "probability": lists([]float32{1})}},
+			`column "probability": rows of 1 posteriors follow others`},
+		{"a posterior below 0", true, named, []columns{scores, scores.with(columns{"probability": lists(sure, sure, []float32{-.5, 1.5}, sure)})},
+			`column "probability": row 3 of its batch has the posterior -0.5: write shares from 0 to 1 that sum to 1`},
+		{"posteriors that are too small", true, named, []columns{scores, scores.with(columns{"probability": lists(sure, []float32{.5, .25}, sure, sure)})},
+			`column "probability": row 2 of its batch has posteriors that sum to 0.75: write shares from 0 to 1 that sum to 1`},
+		{"no features", true, named, []columns{scores, scores.with(columns{"features": ints(0, 0, 0, 0)})},
+			`column "features": has type int32: must be lists of numbers, all of one length`},
+		{"other features", true, named, []columns{scores, scores.with(columns{"features": lists([]float32{1}, []float32{1}, []float32{1}, []float32{1})})},
+			`column "features": rows of 1 numbers follow rows of 2`},
+		{"other features of one row", true, named, []columns{scores.with(columns{"features": lists([]float32{1}, []float32{2}, []float32{3}, []float32{4})}), {"domain": domains("t"), "label": ints(0), "unseen": ints(0), "features": lists([]float32{1, 2}), "probability": lists(sure)}},
+			`column "features": rows of 2 numbers follow rows of 1`},
+		{"a mark that is none", true, named, []columns{scores, scores.with(columns{"unseen": words("", "", "", "")})},
+			`column "unseen": has type utf8: must be an integer, or floats that are whole numbers`},
+		{"another label to score", true, named, []columns{scores, scores.with(columns{"label": words("a", "c", "a", "a")})},
+			`column "label": row 6: class "c" is not among the 2 known (metadata mars.classes): name the classes there in order, or use indices`},
+		{"no label of a row that is held out", true, named, []columns{scores, scores.with(columns{"label": ints(0, null, 0, 0)})},
+			`column "label": row 2 of its batch is a source row without a label that its 2 posteriors know`},
+		{"a label below 0 of such a row", true, named, []columns{scores, scores.with(columns{"label": ints(0, -1, 0, 0)})},
+			`column "label": row 2 of its batch is a source row without a label that its 2 posteriors know`},
+		{"a label above all of such a row", true, named, []columns{scores, scores.with(columns{"label": ints(0, 2, 0, 0)})},
+			`column "label": row 2 of its batch is a source row without a label that its 2 posteriors know`},
+		{"all held out", true, named, []columns{scores.with(columns{"unseen": ints(1, 1, 0, 0)})},
+			`column "unseen": all source rows are marked: mark those that were not trained on`},
+		{"no target", true, named, []columns{scores.with(columns{"domain": domains("ssss")})},
+			`there are no target rows: give rows whose domain is "target"`},
 	} {
 		err := asked(t.Context(), rows(test.meta, test.rows...), test.score)
 		if err == nil || strings.TrimPrefix(err.Error(), "rows: ") != test.want {
@@ -221,6 +257,26 @@ func TestEvaluateWithoutMetadata(t *testing.T) {
 	}
 	if d := m.Survey.Doubtful; len(d) != 2 || d[0].ID != "8" || d[0].Confidence != 0 || d[1].ID != "4" || d[1].Confidence != .75 {
 		t.Errorf("rows in doubt: %+v, want row 8 with 0 and row 4 with 0.75", d)
+	}
+}
+
+// Proportions in the metadata that are of other classes say nothing.
+func TestProportionsOfOtherClasses(t *testing.T) {
+	meta := arrowio.Meta{SourceProportions: []float64{1}, TargetProportions: []float64{.5, .5}}
+	m, err := Evaluate(t.Context(), env, rows(meta, judged))
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := &Proportions{Estimated: []float64{.5, .5}, True: []float64{.5, .5}}
+	if !reflect.DeepEqual(m.Proportions, want) {
+		t.Errorf("proportions %v, want %v", m.Proportions, want)
+	}
+	if err := m.WriteTable(io.Discard); err != nil {
+		t.Error(err)
+	}
+	meta.TargetProportions = []float64{.2, .3, .5}
+	if m, err := Evaluate(t.Context(), env, rows(meta, judged)); err != nil || m.Proportions != nil {
+		t.Errorf("proportions %v, %v", m.Proportions, err)
 	}
 }
 
