@@ -85,16 +85,18 @@ func (t *tally) add(rec arrow.Record) error {
 		if predicted.Null(i) {
 			return t.fail(c.Prediction, fmt.Errorf("row %d of its batch has a truth and no prediction", i+1))
 		}
+		if truth.Values[i] < 0 {
+			return t.negative(c.Truth, i)
+		}
+		if predicted.Values[i] < 0 {
+			return t.negative(c.Prediction, i)
+		}
 		t.counts[[2]int32{truth.Values[i], predicted.Values[i]}]++
 		t.largest = max(t.largest, truth.Values[i], predicted.Values[i])
 		if confidence != nil {
-			name := func(k int32) string { return t.className(k) }
-			if err := t.survey.Add(confidence(i, predicted.Values[i]), name(predicted.Values[i]), name(truth.Values[i]), func() SurveyRow { return SurveyRow{ID: ids(i)} }); err != nil {
+			if err := t.survey.Add(confidence(i, predicted.Values[i]), t.className(predicted.Values[i]), t.className(truth.Values[i]), func() SurveyRow { return SurveyRow{ID: ids(i)} }); err != nil {
 				return t.fail(c.Probability, fmt.Errorf("row %d of its batch has %w", i+1, err))
 			}
-		}
-		if truth.Values[i] < 0 || predicted.Values[i] < 0 {
-			return t.fail(c.Truth, fmt.Errorf("row %d of its batch has a negative class", i+1))
 		}
 	}
 	t.rows += int(rec.NumRows())
@@ -121,14 +123,14 @@ func (t *tally) confidences(rec arrow.Record) (of func(i int, class int32) float
 	}
 	return func(i int, class int32) float64 {
 		if row := p.Row(i); int(class) < len(row) {
-			return float64(row[max(class, 0)])
+			return float64(row[class])
 		}
 		return 0
 	}, ids, nil
 }
 
 func (t *tally) className(k int32) string {
-	if int(k) >= 0 && int(k) < len(t.classes) {
+	if int(k) < len(t.classes) {
 		return t.classes[k]
 	}
 	return fmt.Sprint(k)
@@ -152,6 +154,9 @@ func (t *tally) addSource(rec arrow.Record, domains []arrowio.Domain) error {
 	for i, d := range domains {
 		if d != arrowio.SourceDomain || labels.Null(i) {
 			continue
+		}
+		if labels.Values[i] < 0 {
+			return t.negative(c.Label, i)
 		}
 		t.sources++
 		t.labels[labels.Values[i]]++
@@ -207,10 +212,13 @@ func (t *tally) metrics(meta arrowio.Meta) (*Metrics, error) {
 // labels and their weights say, since p_T(y) = w(y) p_S(y).
 func (t *tally) proportions(meta arrowio.Meta, classes int) (source, estimated []float64) {
 	source, estimated = meta.SourceProportions, meta.TargetProportions
-	if len(source) != classes && t.sources > 0 {
-		source = make([]float64, classes)
-		for k, n := range t.labels {
-			source[k] = float64(n) / float64(t.sources)
+	if len(source) != classes {
+		source = nil
+		if t.sources > 0 {
+			source = make([]float64, classes)
+			for k, n := range t.labels {
+				source[k] = float64(n) / float64(t.sources)
+			}
 		}
 	}
 	if len(estimated) != classes {
@@ -223,6 +231,11 @@ func (t *tally) proportions(meta arrowio.Meta, classes int) (source, estimated [
 		}
 	}
 	return source, estimated
+}
+
+// negative is the error of a class of row i that is below 0.
+func (t *tally) negative(column string, i int) error {
+	return t.fail(column, fmt.Errorf("row %d of its batch has a negative class", i+1))
 }
 
 func (t *tally) fail(column string, err error) error {

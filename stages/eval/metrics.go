@@ -50,7 +50,7 @@ type Proportions struct {
 	True      []float64 `json:"true"`
 }
 
-// newMetrics summarises a confusion matrix (C×C, true by predicted class).
+// newMetrics summarises a confusion matrix (C×C, true by predicted class) of at least a row.
 func newMetrics(classes []string, confusion [][]int) *Metrics {
 	m := &Metrics{Classes: classes, Confusion: confusion, Recall: make([]*float64, len(classes))}
 	right, present, sum := 0, 0, 0.0
@@ -68,10 +68,8 @@ func newMetrics(classes []string, confusion [][]int) *Metrics {
 			present++
 		}
 	}
-	if m.N > 0 {
-		m.Accuracy = float64(right) / float64(m.N)
-		m.BalancedAccuracy = sum / float64(present)
-	}
+	m.Accuracy = float64(right) / float64(m.N)
+	m.BalancedAccuracy = sum / float64(present)
 	return m
 }
 

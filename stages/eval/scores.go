@@ -1,6 +1,7 @@
 package eval
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -167,6 +168,13 @@ func (g *scored) scores(ctx context.Context) (*Scores, error) {
 
 // WriteTable writes s for a person to read.
 func (s *Scores) WriteTable(w io.Writer) error {
+	var b bytes.Buffer // which takes all, so that only w can fail
+	s.table(&b)
+	_, err := b.WriteTo(w)
+	return err
+}
+
+func (s *Scores) table(w *bytes.Buffer) {
 	fmt.Fprintf(w, "scores without the truth, of %d target rows and %d source rows that were not trained on (higher is better)\n", s.Rows, s.Held)
 	tw := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
 	for _, name := range scoreNames {
@@ -176,7 +184,7 @@ func (s *Scores) WriteTable(w io.Writer) error {
 			fmt.Fprintf(tw, "%s\tnone: %s\n", name, s.Why[name])
 		}
 	}
-	return tw.Flush()
+	tw.Flush()
 }
 
 // WriteJSON writes s as one object.

@@ -1,6 +1,7 @@
 package eval
 
 import (
+	"bytes"
 	"fmt"
 	"io"
 	"slices"
@@ -11,6 +12,13 @@ import (
 
 // WriteTable writes m for a person to read.
 func (m *Metrics) WriteTable(w io.Writer) error {
+	var b bytes.Buffer // which takes all, so that only w can fail
+	m.table(&b)
+	_, err := b.WriteTo(w)
+	return err
+}
+
+func (m *Metrics) table(w *bytes.Buffer) {
 	fmt.Fprintf(w, "rows %d   accuracy %.4f   balanced accuracy %.4f\n\n", m.N, m.Accuracy, m.BalancedAccuracy)
 	tw := tabwriter.NewWriter(w, 0, 0, 3, ' ', tabwriter.AlignRight)
 	fmt.Fprint(tw, "class\trows\trecall\t")
@@ -29,26 +37,21 @@ func (m *Metrics) WriteTable(w io.Writer) error {
 		}
 		fmt.Fprintln(tw)
 	}
-	if err := tw.Flush(); err != nil {
-		return err
-	}
+	tw.Flush()
 	if m.ProportionsL1 != nil {
 		fmt.Fprintf(w, "\nL1 error of the estimated proportions: %.4f (0 is perfect, 2 the worst)\n", *m.ProportionsL1)
 	}
-	if err := m.writeConfusion(w); err != nil {
-		return err
-	}
+	m.writeConfusion(w)
 	m.writeDiagnostics(w)
 	m.writeSelection(w)
 	if m.Scores != nil {
 		fmt.Fprintln(w)
-		return m.Scores.WriteTable(w)
+		m.Scores.table(w)
 	}
-	return nil
 }
 
 // writeDiagnostics writes what the stages before said, and what they doubted.
-func (m *Metrics) writeDiagnostics(w io.Writer) {
+func (m *Metrics) writeDiagnostics(w *bytes.Buffer) {
 	if m.Diagnostics == nil {
 		return
 	}
@@ -62,7 +65,7 @@ func (m *Metrics) writeDiagnostics(w io.Writer) {
 }
 
 // writeSelection writes which settings were chosen.
-func (m *Metrics) writeSelection(w io.Writer) {
+func (m *Metrics) writeSelection(w *bytes.Buffer) {
 	if m.Selection == nil {
 		return
 	}
@@ -83,7 +86,7 @@ func displayName(class string) string {
 }
 
 // writeLargest writes the most frequent confusions of many classes.
-func (m *Metrics) writeLargest(w io.Writer) error {
+func (m *Metrics) writeLargest(w *bytes.Buffer) {
 	type confusion struct{ truth, predicted, n int }
 	var all []confusion
 	for k, row := range m.Confusion {
@@ -101,12 +104,13 @@ func (m *Metrics) writeLargest(w io.Writer) error {
 	for _, c := range shown {
 		fmt.Fprintf(tw, "%s\t%s\t%d\n", displayName(m.Classes[c.truth]), displayName(m.Classes[c.predicted]), c.n)
 	}
-	return tw.Flush()
+	tw.Flush()
 }
 
-func (m *Metrics) writeConfusion(w io.Writer) error {
+func (m *Metrics) writeConfusion(w *bytes.Buffer) {
 	if len(m.Classes) > mostSquare {
-		return m.writeLargest(w)
+		m.writeLargest(w)
+		return
 	}
 	fmt.Fprintln(w, "\nconfusion matrix (a row is a true class, a column a predicted one)")
 	tw := tabwriter.NewWriter(w, 0, 0, 2, ' ', tabwriter.AlignRight)
@@ -122,7 +126,7 @@ func (m *Metrics) writeConfusion(w io.Writer) error {
 		}
 		fmt.Fprintln(tw)
 	}
-	return tw.Flush()
+	tw.Flush()
 }
 
 func optional(v *float64) string {

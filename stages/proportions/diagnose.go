@@ -1,9 +1,9 @@
 package proportions
 
 import (
+	"bytes"
 	"context"
 	"fmt"
-	"io"
 	"maps"
 	"slices"
 
@@ -146,7 +146,7 @@ func (d *Diagnostics) add(ctx context.Context, s *sample, e *labelshift.Result) 
 
 // write writes them for a person to read. The doubts about the translation are
 // among the report's warnings.
-func (d *Diagnostics) write(w io.Writer) {
+func (d *Diagnostics) write(w *bytes.Buffer) {
 	fmt.Fprintln(w, "\nDiagnostics (docs/measured/diagnostics.md):")
 	if d.Translation != nil {
 		fmt.Fprintln(w, safetext.Escape(d.Translation.Line()))

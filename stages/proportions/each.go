@@ -1,6 +1,7 @@
 package proportions
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -94,14 +95,21 @@ func (t Targets) rows(env stages.Env) (arrow.Record, error) {
 
 // WriteTable writes a line a target for a person to read, with the largest shares of all in columns of their own.
 func (t Targets) WriteTable(w io.Writer) error {
+	var b bytes.Buffer // which takes all, so that only w can fail
+	t.table(&b)
+	_, err := b.WriteTo(w)
+	return err
+}
+
+func (t Targets) table(w *bytes.Buffer) {
 	classes := t.Targets[0].Classes
-	mean := make([]float64, len(classes))
+	sums := make([]float64, len(classes))
 	for _, target := range t.Targets {
 		for k, p := range target.Proportions.Estimated {
-			mean[k] += p / float64(len(t.Targets))
+			sums[k] += p
 		}
 	}
-	shown := byShare(mean, true)[:min(len(classes), mostShown)]
+	shown := byShare(sums, true)[:min(len(classes), mostShown)]
 	tw := tabwriter.NewWriter(w, 0, 0, 2, ' ', tabwriter.AlignRight)
 	fmt.Fprint(tw, "target\trows\t")
 	for _, k := range shown {
@@ -115,14 +123,11 @@ func (t Targets) WriteTable(w io.Writer) error {
 		}
 		fmt.Fprintf(tw, "%.2f\t%s\t\n", target.ExpectedError, target.Judgement)
 	}
-	if err := tw.Flush(); err != nil {
-		return err
-	}
+	tw.Flush()
 	if n := len(classes) - len(shown); n > 0 {
 		fmt.Fprintf(w, "%s more, in the file of -o.\n", spelling.Count(n, "class is", "classes are"))
 	}
-	_, err := fmt.Fprintln(w, "The verdicts: believe; care, believe with care; unjudged, cannot be judged without labels; doubt, do not believe.")
-	return err
+	fmt.Fprintln(w, "The verdicts: believe; care, believe with care; unjudged, cannot be judged without labels; doubt, do not believe.")
 }
 
 // mostShown is how many classes fit beside one another.

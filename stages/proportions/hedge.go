@@ -1,9 +1,9 @@
 package proportions
 
 import (
+	"bytes"
 	"context"
 	"fmt"
-	"io"
 	"slices"
 
 	"mars.dev/mars/arrowio"
@@ -93,7 +93,7 @@ func differ(e hedge.Evidence) string {
 }
 
 // writeViews writes what was assumed, and what each assumption alone would say.
-func (r *Report) writeViews(w io.Writer) error {
+func (r *Report) writeViews(w *bytes.Buffer) {
 	h := r.Diagnostics.Hedge
 	if n := h.Noisy(); n != "" {
 		fmt.Fprintf(w, "\n%s.\n", n)
@@ -107,8 +107,6 @@ func (r *Report) writeViews(w io.Writer) error {
 	for _, v := range h.ByWeight() {
 		all = append(all, opinion{fmt.Sprintf("%s\t%s\t%.2f\t%.0f %%\t", diagnostics.Assumption(v.Name), v.Name, v.Weight, 100*diagnostics.Apart(v)), v.Name, v.Proportions})
 	}
-	if err := r.writeAll(w, "assumption\tname\tweight\tapart\t", all); err != nil {
-		return err
-	}
-	return h.WriteBatches(w)
+	r.writeAll(w, "assumption\tname\tweight\tapart\t", all)
+	h.WriteBatches(w)
 }

@@ -1,8 +1,8 @@
 package proportions
 
 import (
+	"bytes"
 	"fmt"
-	"io"
 	"math"
 	"strings"
 
@@ -58,7 +58,7 @@ func (l *Labelled) warnings() []string {
 }
 
 // write says what the two intervals need.
-func (l *Labelled) write(w io.Writer) {
+func (l *Labelled) write(w *bytes.Buffer) {
 	of := "for each class"
 	if l.Simultaneous {
 		of = "for all classes at once"
@@ -69,7 +69,7 @@ func (l *Labelled) write(w io.Writer) {
 }
 
 // writeViews says what the labels make of the assumptions.
-func (l *Labelled) writeViews(w io.Writer) {
+func (l *Labelled) writeViews(w *bytes.Buffer) {
 	if len(l.Views) < 2 {
 		return
 	}

@@ -1,6 +1,7 @@
 package proportions
 
 import (
+	"bytes"
 	"fmt"
 	"io"
 	"strings"
@@ -15,9 +16,14 @@ import (
 // WriteTable writes the report for a person to read: the proportions, whether to believe
 // them and what to do next. With details it goes on with what they rest on.
 func (r *Report) WriteTable(w io.Writer, details bool) error {
-	if err := r.writeShares(w, details); err != nil {
-		return err
-	}
+	var b bytes.Buffer // which takes all, so that only w can fail
+	r.table(&b, details)
+	_, err := b.WriteTo(w)
+	return err
+}
+
+func (r *Report) table(w *bytes.Buffer, details bool) {
+	r.writeShares(w, details)
 	if r.Labelled != nil {
 		r.Labelled.write(w)
 	}
@@ -44,14 +50,13 @@ func (r *Report) WriteTable(w io.Writer, details bool) error {
 	if r.Next != "" && r.Doubtful() {
 		fmt.Fprintf(w, "To settle it, label a few rows (docs/how-to/ask.md):\n  %s\n", safetext.Escape(r.Next))
 	}
-	if !details {
-		return nil
+	if details {
+		r.writeDetails(w)
 	}
-	return r.writeDetails(w)
 }
 
 // writeShares writes a line a class; without details, one for all but the largest of many.
-func (r *Report) writeShares(w io.Writer, details bool) error {
+func (r *Report) writeShares(w *bytes.Buffer, details bool) {
 	tw := tabwriter.NewWriter(w, 0, 0, 2, ' ', tabwriter.AlignRight)
 	l, interval := r.Labelled, "interval"
 	if l != nil {
@@ -107,11 +112,10 @@ func (r *Report) writeShares(w io.Writer, details bool) error {
 		}
 		fmt.Fprintf(tw, "  %s\n", bar(share/largest))
 	}
-	if err := tw.Flush(); err != nil || smaller == "" {
-		return err
+	tw.Flush()
+	if smaller != "" {
+		fmt.Fprintf(w, "  %s (--details and --json list all).\n", smaller)
 	}
-	_, err := fmt.Fprintf(w, "  %s (--details and --json list all).\n", smaller)
-	return err
 }
 
 // indented is what a line calls its class, or its classes, under that of which they are a part.
@@ -131,32 +135,29 @@ func bar(share float64) string {
 }
 
 // writeDetails writes what the estimate rests on.
-func (r *Report) writeDetails(w io.Writer) error {
+func (r *Report) writeDetails(w *bytes.Buffer) {
 	if r.Labelled != nil {
 		r.Labelled.writeViews(w)
 		fmt.Fprintln(w, "\nWithout the labels:")
 	}
-	others := r.writeOpinions
 	if r.Diagnostics.Hedge != nil {
-		others = r.writeViews
-	}
-	if err := others(w); err != nil {
-		return err
+		r.writeViews(w)
+	} else {
+		r.writeOpinions(w)
 	}
 	r.Diagnostics.write(w)
-	return nil
 }
 
-func (r *Report) writeOpinions(w io.Writer) error {
+func (r *Report) writeOpinions(w *bytes.Buffer) {
 	if len(r.Estimators) == 0 {
-		return nil
+		return
 	}
 	fmt.Fprintln(w, "\nOther estimators:")
 	var all []opinion
 	for _, name := range r.order() {
 		all = append(all, opinion{name + "\t", name, r.Estimators[name]})
 	}
-	return r.writeAll(w, "\t", all)
+	r.writeAll(w, "\t", all)
 }
 
 // An opinion is what an estimator or an assumption gives: a line of a table begins with first, and a
@@ -171,7 +172,7 @@ const mostColumns = 12
 
 // writeAll writes a line an opinion, with a share of each class after what it begins with. Of more classes
 // there is a line each, and a column an opinion.
-func (r *Report) writeAll(w io.Writer, head string, all []opinion) error {
+func (r *Report) writeAll(w *bytes.Buffer, head string, all []opinion) {
 	tw := tabwriter.NewWriter(w, 0, 0, 2, ' ', tabwriter.AlignRight)
 	narrow := len(r.Classes) <= mostColumns
 	if narrow {
@@ -189,9 +190,14 @@ func (r *Report) writeAll(w io.Writer, head string, all []opinion) error {
 		}
 		fmt.Fprintln(tw, line)
 	}
-	if narrow {
-		return tw.Flush()
+	if !narrow {
+		r.writeLong(tw, all)
 	}
+	tw.Flush()
+}
+
+// writeLong writes a line a class, with what each opinion gives it.
+func (r *Report) writeLong(tw *tabwriter.Writer, all []opinion) {
 	fmt.Fprint(tw, "\nclass\t")
 	for _, o := range all {
 		fmt.Fprint(tw, o.name+"\t")
@@ -203,5 +209,4 @@ func (r *Report) writeAll(w io.Writer, head string, all []opinion) error {
 		}
 	}
 	fmt.Fprintln(tw)
-	return tw.Flush()
 }

@@ -1,7 +1,9 @@
 package proportions
 
 import (
+	"bytes"
 	"fmt"
+	"io"
 	"strings"
 	"testing"
 )
@@ -16,10 +18,8 @@ func TestOpinionsOfManyClasses(t *testing.T) {
 			shares[k] = float64(k+1) / float64(n*(n+1)/2)
 		}
 		r.Proportions.Estimated = shares
-		var text strings.Builder
-		if err := r.writeAll(&text, "opinion\t", []opinion{{"one\t", "one", shares}, {"two\t", "two", shares}}); err != nil {
-			t.Fatal(err)
-		}
+		var text bytes.Buffer
+		r.writeAll(&text, "opinion\t", []opinion{{"one\t", "one", shares}, {"two\t", "two", shares}})
 		lines := strings.Split(strings.TrimRight(text.String(), "\n"), "\n")
 		last := strings.Fields(lines[len(lines)-1])
 		switch {
@@ -27,6 +27,39 @@ func TestOpinionsOfManyClasses(t *testing.T) {
 			t.Errorf("%d classes:\n%s", n, text.String())
 		case n > mostColumns && (len(lines) < n+4 || len(last) != 3 || last[0][0] != 'c' || last[1] != last[2]):
 			t.Errorf("%d classes:\n%s", n, text.String())
+		}
+	}
+}
+
+// full is a disk with room for so many bytes.
+type full int
+
+func (f *full) Write(b []byte) (int, error) {
+	n := min(len(b), int(*f))
+	if *f -= full(n); n < len(b) {
+		return n, io.ErrShortWrite
+	}
+	return n, nil
+}
+
+// A table of which the end is missing is an error, wherever it ends.
+func TestTableIsCut(t *testing.T) {
+	r := reported(rising(31)...)
+	r.Estimators = map[string][]float64{"em": rising(31)}
+	for name, write := range map[string]func(io.Writer) error{
+		"report":  func(w io.Writer) error { return r.WriteTable(w, false) },
+		"details": func(w io.Writer) error { return r.WriteTable(w, true) },
+		"targets": Targets{"target", []Target{{"one", r}}}.WriteTable,
+	} {
+		var whole bytes.Buffer
+		if err := write(&whole); err != nil {
+			t.Fatal(err)
+		}
+		for n := whole.Len() - 1; n >= 0; n -= 20 {
+			room := full(n)
+			if err := write(&room); err == nil {
+				t.Errorf("%s: no error for %d of %d bytes", name, n, whole.Len())
+			}
 		}
 	}
 }

@@ -55,14 +55,10 @@ func (h *holdOut) next(class int32) bool {
 
 // marks says of each row of a batch whether it is a source row that is held out.
 func (h *holdOut) marks(r *Rows, rec arrow.Record, domains []arrowio.Domain, labels []int32) ([]bool, error) {
-	marks := make([]bool, len(domains))
 	if h.of > 0 {
-		for i, d := range domains {
-			marks[i] = d == arrowio.SourceDomain && h.next(labels[i])
-		}
-		return marks, nil
+		return h.picks(domains, labels), nil
 	}
-	column := r.Columns.Unseen
+	marks, column := make([]bool, len(domains)), r.Columns.Unseen
 	values, err := arrowio.IntColumn(rec, column)
 	if err != nil {
 		return nil, err
@@ -77,6 +73,15 @@ func (h *holdOut) marks(r *Rows, rec arrow.Record, domains []arrowio.Domain, lab
 		}
 	}
 	return marks, nil
+}
+
+// picks is marks of rows that are picked at random.
+func (h *holdOut) picks(domains []arrowio.Domain, labels []int32) []bool {
+	marks := make([]bool, len(domains))
+	for i, d := range domains {
+		marks[i] = d == arrowio.SourceDomain && h.next(labels[i])
+	}
+	return marks
 }
 
 // markHeldOut adds the column of the rows that this stage held out to what it adds.
@@ -96,15 +101,11 @@ func (r *Rows) markHeldOut(added Added, classes []string) Added {
 		if err != nil {
 			return nil, err
 		}
-		marks, err := r.held.marks(r, rec, domains, labels)
-		if err != nil {
-			return nil, err
-		}
 		arrays, err := of(rec)
 		if err != nil {
 			return nil, err
 		}
-		return append(arrays, arrowio.NewBoolArray(marks)), nil
+		return append(arrays, arrowio.NewBoolArray(r.held.picks(domains, labels))), nil
 	}
 	return added
 }

@@ -21,7 +21,7 @@ func Shape(s *arrow.Schema, column string, width int) ([]int, error) {
 		}
 		shape, err := stages.ParseShape(text)
 		if err != nil {
-			return nil, fmt.Errorf("column %q: its metadata key %s: %w", column, arrowio.ShapeKey, err)
+			return nil, fmt.Errorf("its metadata key %s: %w", arrowio.ShapeKey, err)
 		}
 		return shape, CheckShape(shape, width)
 	}
