@@ -60,6 +60,8 @@ type Labels struct {
 	doubted bool          // the method warns of its labels
 	tree    *levels.Tree  // of the classes; nil if there is none
 	values  *Values       // of the rows, for whoever looks at them; nil: nobody does
+
+	posteriors arrowio.Vectors // of the target rows of the batch, valid until the next
 }
 
 // New returns the labels of in.
@@ -188,6 +190,12 @@ func (l *Labels) pick(rec arrow.Record) (arrow.Record, error) {
 		return nil, err
 	}
 	defer targets.Release()
+	if l.posteriors, err = arrowio.VectorColumn(targets, l.in.Columns.Probability); err != nil {
+		return nil, err
+	}
+	if width := l.posteriors.Width; (l.given != nil || l.tree != nil) && width != len(l.classes) {
+		return nil, l.in.Fail(l.in.Columns.Probability, fmt.Errorf("has %d numbers a row, and there are %d classes", width, len(l.classes)), "run mars label anew")
+	}
 	n := targets.NumRows()
 	arrays := make([]arrow.Array, len(l.columns))
 	for k, column := range l.columns {
@@ -255,14 +263,10 @@ func (l *Labels) rowNumbers(rec arrow.Record) (arrow.Array, error) {
 }
 
 // confidence is the greatest posterior of each row.
-func (l *Labels) confidence(rec arrow.Record) (arrow.Array, error) {
-	vectors, err := arrowio.VectorColumn(rec, l.in.Columns.Probability)
-	if err != nil {
-		return nil, err
-	}
-	most := make([]float32, vectors.Rows)
+func (l *Labels) confidence(arrow.Record) (arrow.Array, error) {
+	most := make([]float32, l.posteriors.Rows)
 	for i := range most {
-		most[i] = slices.Max(vectors.Row(i))
+		most[i] = slices.Max(l.posteriors.Row(i))
 	}
 	return arrowio.NewFloatArray(most), nil
 }
