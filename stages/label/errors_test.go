@@ -3,8 +3,10 @@ package label
 import (
 	"bytes"
 	"errors"
+	"fmt"
 	"io"
 	"math"
+	"slices"
 	"testing"
 
 	"github.com/apache/arrow/go/v15/arrow"
@@ -110,10 +112,10 @@ func TestErrors(t *testing.T) {
 		{"no names of classes", streamOf(arrowio.Meta{}, two), Options{Confidence: .9}, `test: its metadata do not name the classes: run mars-train or mars-predict before`},
 		{"a class unknown", streamOf(arrowio.Meta{Classes: []string{"cat", "unknown"}}, two), Options{Confidence: .9}, `test: a class is called "unknown", as are rows that --unknown or --confidence leave without one: name the class otherwise, or leave the flag out`},
 		{"damaged levels", streamOf(arrowio.Meta{Classes: pets.Classes, Levels: []byte(`7`)}, two), Options{}, `test: mars.levels: json: cannot unmarshal number into Go value of type []levels.written: drop or repair the key`},
-		{"a domain", with(func(r *rows) { r.domains = []string{"target", "elsewhere"} }), Options{}, `column "domain": row 2: is "elsewhere": must be "source" or "target"`},
-		{"features", with(func(r *rows) { r.features = []float32{1, float32(math.Inf(1))} }), Options{}, `column "features": row 2: element 1 is +Inf: fill or drop the row`},
+		{"a domain", with(func(r *rows) { r.domains = []string{"target", "elsewhere"} }), Options{}, `test: column "domain": row 2: is "elsewhere": must be "source" or "target"`},
+		{"features", with(func(r *rows) { r.features = []float32{1, float32(math.Inf(1))} }), Options{}, `test: column "features": row 2: element 1 is +Inf: fill or drop the row`},
 		{"identities that cannot be joined", streamOf(pets, rows{domains: []string{"target", "source", "target"}, id: unions(3), class: []string{"cat", "dog", "cat"}, p: []float32{1, 0, 0, 1, 1, 0}}), Options{}, `test: column "id": concatenate not implemented for type sparse_union<n: type=int64=0>`},
-		{"a probability", with(func(r *rows) { r.p = []float32{1, 0, nan, nan} }), Options{}, `column "probability": row 2: element 1 is NaN: fill or drop the row`},
+		{"a probability", with(func(r *rows) { r.p = []float32{1, 0, nan, nan} }), Options{}, `test: column "probability": row 2: element 1 is NaN: fill or drop the row`},
 		{"too few probabilities", streamOf(arrowio.Meta{Classes: []string{"cat", "dog", "cow"}}, two), Options{Confidence: .9}, `test: column "probability": has 2 numbers a row, and there are 3 classes: run mars label anew`},
 		{"too few probabilities for a sheet", streamOf(arrowio.Meta{Classes: []string{"cat", "dog", "cow"}}, two), Options{Given: &Sheet{Plan: sheet.Plan{Uniform: 1}, Rows: []sheet.Row{{Order: 1, Label: "cow"}}}}, `test: column "probability": has 2 numbers a row, and there are 3 classes: run mars label anew`},
 		{"a true class", with(func(r *rows) { r.truth = []int32{1, 2} }), Options{}, `test: column "truth": class 2 is not one of 2: featurize the rows again`},
@@ -145,6 +147,33 @@ func TestErrorOfConfidence(t *testing.T) {
 	}
 	if err := NewCount(nil).Count(func() Row { return Row{} }, "cat", -.1, ""); err == nil || err.Error() != "a confidence of -0.1: want 0 to 1" {
 		t.Errorf("got %v", err)
+	}
+}
+
+// A row is named by its number in all of the input, whatever rows are between.
+func TestRowOfError(t *testing.T) {
+	domains := []string{"target", "source", "target", "target", "source", "target"}
+	fine := rows{domains: domains, class: slices.Repeat([]string{"cat"}, 6), p: slices.Repeat([]float32{1, 0}, 6), features: make([]float32, 6)}
+	for row, domain := range domains {
+		p, features := slices.Clone(fine.p), slices.Clone(fine.features)
+		bad := fine
+		bad.p, bad.features = p, features
+		column := "probability"
+		if p[2*row] = float32(math.Inf(1)); domain == "source" { // whose posteriors nobody needs
+			p[2*row], features[row], column = 1, p[2*row], "features"
+		}
+		l, err := New(env, streamOf(pets, fine, bad), Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		tally := NewTally(l)
+		if err := tally.Look(); err != nil {
+			t.Fatal(err)
+		}
+		want := fmt.Sprintf(`test: column "%s": row %d: element 1 is +Inf: fill or drop the row`, column, 7+row)
+		if err := Summarise(t.Context(), io.Discard, tally); err == nil || err.Error() != want {
+			t.Errorf("got %v\nwant %s", err, want)
+		}
 	}
 }
 

@@ -56,6 +56,7 @@ type Labels struct {
 	schema  *arrow.Schema
 	rec     arrow.Record
 	seen    int64         // target rows
+	before  int           // rows of the input before the batch
 	given   map[int64]int // classes of target rows that a person has labelled
 	doubted bool          // the method warns of its labels
 	tree    *levels.Tree  // of the classes; nil if there is none
@@ -170,10 +171,39 @@ func (l *Labels) Next() (arrow.Record, error) {
 			}
 			return nil, err
 		}
-		if l.rec, err = l.pick(rec); err != nil || l.rec != nil {
-			return l.rec, err
+		if l.rec, err = l.pick(rec); err != nil {
+			return nil, l.located(err)
+		}
+		l.before += int(rec.NumRows())
+		if l.rec != nil {
+			return l.rec, nil
 		}
 	}
+}
+
+// located gives an error of a row of a batch the input's name, and the row's number in all of it.
+func (l *Labels) located(err error) error {
+	if at, ok := err.(*arrowio.RowError); ok {
+		at.Row += l.before
+		return &arrowio.Error{Input: l.in.Name(), Err: at}
+	}
+	return err
+}
+
+// inBatch gives an error of a row of the target its place in its batch, of which these parts are the target's.
+func inBatch(err error, parts [][2]int64) error {
+	if at, ok := err.(*arrowio.RowError); ok {
+		left := at.Row
+		for _, part := range parts {
+			if n := int(part[1] - part[0]); left >= n {
+				left -= n
+				continue
+			}
+			at.Row = int(part[0]) + left
+			break
+		}
+	}
+	return err
 }
 
 // pick takes the target rows of a batch; nil if there are none.
@@ -185,13 +215,14 @@ func (l *Labels) pick(rec arrow.Record) (arrow.Record, error) {
 	if err := l.values.add(rec, domains); err != nil {
 		return nil, err
 	}
-	targets, err := l.targets(rec, runs(domains))
+	parts := runs(domains)
+	targets, err := l.targets(rec, parts)
 	if err != nil || targets == nil {
 		return nil, err
 	}
 	defer targets.Release()
 	if l.posteriors, err = arrowio.VectorColumn(targets, l.in.Columns.Probability); err != nil {
-		return nil, err
+		return nil, inBatch(err, parts)
 	}
 	if width := l.posteriors.Width; (l.given != nil || l.tree != nil) && width != len(l.classes) {
 		return nil, l.in.Fail(l.in.Columns.Probability, fmt.Errorf("has %d numbers a row, and there are %d classes", width, len(l.classes)), "run mars label anew")
