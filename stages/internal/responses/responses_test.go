@@ -108,6 +108,9 @@ func TestPartsAreWhole(t *testing.T) {
 	if err != nil || p.Sums.Rows() != 7 {
 		t.Fatalf("sums that are whole are refused: %v", err)
 	}
+	if p, err := parsePart("x", whole(1, good, "null", good), h); err != nil || p.Sums.Rows() != 1 {
+		t.Errorf("the sums of one row are refused: %v", err)
+	}
 	for name, text := range map[string]string{
 		"no JSON": "{", "no rows": whole(0, good, "null", good), "a classifier too few": whole(7, good, good), "one too many": whole(7, good, "null", "null", good),
 		"of another point": whole(7, good, good, good), "none of the first": whole(7, "null", "null", good), "no posteriors": whole(7, good, "null", "null"),
