@@ -30,11 +30,7 @@ func part(tb testing.TB, pass int, model, name string, seed uint64) *Responses {
 		}
 		em[1].Rows = em[0].Rows
 	}
-	r, err := New(Header{Model: model, Classes: []string{"a", "b"}, Pass: pass, Point: hedge.Point{{.25, .75}, nil}}, name, &hedge.Sums{EM: []*labelshift.EMSums{em[0], nil}, Posteriors: em[1]})
-	if err != nil {
-		tb.Fatal(err)
-	}
-	return r
+	return New(Header{Model: model, Classes: []string{"a", "b"}, Pass: pass, Point: hedge.Point{{.25, .75}, nil}}, name, &hedge.Sums{EM: []*labelshift.EMSums{em[0], nil}, Posteriors: em[1]})
 }
 
 func saved(tb testing.TB, r *Responses) []byte {
