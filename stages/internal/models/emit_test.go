@@ -177,6 +177,13 @@ func TestMixtureFiles(t *testing.T) {
 			t.Errorf("%s: got %v\nwant %s", name, err, test.want)
 		}
 	}
+	other := filepath.Join(t.TempDir(), "other.arrow")
+	if _, err := state.NewTable("cluster", 0).Save(other); err != nil {
+		t.Fatal(err)
+	}
+	if _, _, err := Load(t.Context(), other, ""); err == nil || err.Error() != other+": this is the state of mars-cluster: give the file that mars-train --save wrote" {
+		t.Errorf("got %v", err)
+	}
 	one := state.NewTable(stateKind, 1)
 	for _, key := range []string{adapt.KeyClasses, adapt.KeyProportions} {
 		one.SetMeta(key, "[]")
