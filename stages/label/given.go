@@ -45,12 +45,6 @@ func (l *Labels) give(columns []arrow.Array, n int64) error {
 	classes, confidence, probability := l.at(l.in.Columns.PredictedClass), l.at(Confidence), l.at(l.in.Columns.Probability)
 	names, ok := columns[classes].(*array.String)
 	sure, floats := columns[confidence].(*array.Float32)
-	rec := array.NewRecord(l.schema, columns, n)
-	defer rec.Release()
-	vectors, err := arrowio.VectorColumn(rec, l.in.Columns.Probability)
-	if err != nil {
-		return err
-	}
 	if !ok || !floats {
 		return l.in.Fail("", errors.New("predicted classes are not text, or confidence is not float32"), "run mars label anew")
 	}
@@ -59,13 +53,13 @@ func (l *Labels) give(columns []arrow.Array, n int64) error {
 		texts[i] = names.Value(i)
 		missing[i] = names.IsNull(i) // the row has no value, and is none of those with a label
 	}
-	vectors.Data = slices.Clone(vectors.Data)
+	l.posteriors.Data = slices.Clone(l.posteriors.Data)
 	for _, row := range rows {
 		i, k := int(row-l.seen), l.given[row]
 		texts[i], values[i] = l.classes[k], 1
-		clear(vectors.Row(i))
-		vectors.Row(i)[k] = 1
+		clear(l.posteriors.Row(i))
+		l.posteriors.Row(i)[k] = 1
 	}
-	columns[classes], columns[confidence], columns[probability] = arrowio.NewStringsWithout(texts, missing), arrowio.NewFloatArray(values), arrowio.NewVectorArray(vectors)
+	columns[classes], columns[confidence], columns[probability] = arrowio.NewStringsWithout(texts, missing), arrowio.NewFloatArray(values), arrowio.NewVectorArray(l.posteriors)
 	return nil
 }

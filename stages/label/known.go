@@ -4,7 +4,6 @@ import (
 	"encoding/json"
 	"io"
 
-	"mars.dev/mars/arrowio"
 	"mars.dev/mars/stages/internal/diagnostics"
 	"mars.dev/mars/tables/write"
 )
@@ -50,23 +49,19 @@ type KnownAssumption struct {
 }
 
 // Known says it once all labels have passed.
-func (t *Tally) Known() (*Known, error) {
-	meta, err := arrowio.ReadMeta(t.Schema())
-	if err != nil {
-		return nil, err
-	}
+func (t *Tally) Known() *Known {
 	k := &Known{
 		Rows: t.rows, Missing: t.missing, Verdict: t.Verdict(), Judgement: t.Judgement(), ExpectedError: t.said.ExpectedError,
-		Assumptions: []KnownAssumption{}, Warnings: append([]string{}, t.Warnings()...), Diagnostics: meta.Diagnostics,
+		Assumptions: []KnownAssumption{}, Warnings: append([]string{}, t.Warnings()...), Diagnostics: t.meta.Diagnostics,
 	}
 	k.Levels, k.Unlike = t.Levels(), t.Unlike()
 	for _, name := range t.byRows() {
 		c := t.classes[name]
 		k.Classes = append(k.Classes, KnownClass{name, c.rows, c.confidence / float64(c.rows), c.doubtful})
 	}
-	if p := meta.TargetProportions; len(p) == len(meta.Classes) && p != nil {
+	if p := t.meta.TargetProportions; len(p) == len(t.meta.Classes) && p != nil {
 		k.Proportions = map[string]float64{}
-		for i, name := range meta.Classes {
+		for i, name := range t.meta.Classes {
 			k.Proportions[name] = p[i]
 		}
 	}
@@ -76,7 +71,7 @@ func (t *Tally) Known() (*Known, error) {
 			k.Assumptions = append(k.Assumptions, KnownAssumption{a.Name, a.Words, a.Weight})
 		}
 	}
-	return k, nil
+	return k
 }
 
 // WriteJSON writes it as one object.

@@ -56,10 +56,13 @@ type Labels struct {
 	schema  *arrow.Schema
 	rec     arrow.Record
 	seen    int64         // target rows
+	before  int           // rows of the input before the batch
 	given   map[int64]int // classes of target rows that a person has labelled
 	doubted bool          // the method warns of its labels
 	tree    *levels.Tree  // of the classes; nil if there is none
 	values  *Values       // of the rows, for whoever looks at them; nil: nobody does
+
+	posteriors arrowio.Vectors // of the target rows of the batch, valid until the next
 }
 
 // New returns the labels of in.
@@ -168,10 +171,39 @@ func (l *Labels) Next() (arrow.Record, error) {
 			}
 			return nil, err
 		}
-		if l.rec, err = l.pick(rec); err != nil || l.rec != nil {
-			return l.rec, err
+		if l.rec, err = l.pick(rec); err != nil {
+			return nil, l.located(err)
+		}
+		l.before += int(rec.NumRows())
+		if l.rec != nil {
+			return l.rec, nil
 		}
 	}
+}
+
+// located gives an error of a row of a batch the input's name, and the row's number in all of it.
+func (l *Labels) located(err error) error {
+	if at, ok := err.(*arrowio.RowError); ok {
+		at.Row += l.before
+		return &arrowio.Error{Input: l.in.Name(), Err: at}
+	}
+	return err
+}
+
+// inBatch gives an error of a row of the target its place in its batch, of which these parts are the target's.
+func inBatch(err error, parts [][2]int64) error {
+	if at, ok := err.(*arrowio.RowError); ok {
+		left := at.Row
+		for _, part := range parts {
+			if n := int(part[1] - part[0]); left >= n {
+				left -= n
+				continue
+			}
+			at.Row = int(part[0]) + left
+			break
+		}
+	}
+	return err
 }
 
 // pick takes the target rows of a batch; nil if there are none.
@@ -183,11 +215,18 @@ func (l *Labels) pick(rec arrow.Record) (arrow.Record, error) {
 	if err := l.values.add(rec, domains); err != nil {
 		return nil, err
 	}
-	targets, err := l.targets(rec, runs(domains))
+	parts := runs(domains)
+	targets, err := l.targets(rec, parts)
 	if err != nil || targets == nil {
 		return nil, err
 	}
 	defer targets.Release()
+	if l.posteriors, err = arrowio.VectorColumn(targets, l.in.Columns.Probability); err != nil {
+		return nil, inBatch(err, parts)
+	}
+	if width := l.posteriors.Width; (l.given != nil || l.tree != nil) && width != len(l.classes) {
+		return nil, l.in.Fail(l.in.Columns.Probability, fmt.Errorf("has %d numbers a row, and there are %d classes", width, len(l.classes)), "run mars label anew")
+	}
 	n := targets.NumRows()
 	arrays := make([]arrow.Array, len(l.columns))
 	for k, column := range l.columns {
@@ -255,14 +294,10 @@ func (l *Labels) rowNumbers(rec arrow.Record) (arrow.Array, error) {
 }
 
 // confidence is the greatest posterior of each row.
-func (l *Labels) confidence(rec arrow.Record) (arrow.Array, error) {
-	vectors, err := arrowio.VectorColumn(rec, l.in.Columns.Probability)
-	if err != nil {
-		return nil, err
-	}
-	most := make([]float32, vectors.Rows)
+func (l *Labels) confidence(arrow.Record) (arrow.Array, error) {
+	most := make([]float32, l.posteriors.Rows)
 	for i := range most {
-		most[i] = slices.Max(vectors.Row(i))
+		most[i] = slices.Max(l.posteriors.Row(i))
 	}
 	return arrowio.NewFloatArray(most), nil
 }

@@ -67,21 +67,12 @@ func (l *Labels) settle(columns []arrow.Array, n int64) error {
 	if !ok {
 		return l.in.Fail(l.in.Columns.PredictedClass, errors.New("is not text"), "run mars label anew")
 	}
-	rec := array.NewRecord(l.schema, columns, n)
-	defer rec.Release()
-	posteriors, err := arrowio.VectorColumn(rec, l.in.Columns.Probability)
-	if err != nil {
-		return err
-	}
-	if posteriors.Width != len(l.classes) {
-		return l.in.Fail(l.in.Columns.Probability, fmt.Errorf("has %d numbers a row, and there are %d classes", posteriors.Width, len(l.classes)), "run mars label anew")
-	}
 	predicted, level, sure := make([]string, n), make([]string, n), make([]float32, n)
 	missing, unknown, strange := map[int]bool{}, map[int]bool{}, map[int]bool{}
 	for i := range predicted {
 		missing[i] = names.IsNull(i)
 		strange[i] = l.Unknown > 0 && names.Value(i) == Unknown
-		depth, class, p := l.deepest(posteriors.Row(i))
+		depth, class, p := l.deepest(l.posteriors.Row(i))
 		if strange[i] {
 			depth, class = -1, Unknown
 		}
@@ -94,7 +85,7 @@ func (l *Labels) settle(columns []arrow.Array, n int64) error {
 	if !l.hasLevels() {
 		return nil
 	}
-	added := l.tree.Columns(posteriors, missing, strange, Unknown)
+	added := l.tree.Columns(l.posteriors, missing, strange, Unknown)
 	if l.Confidence > 0 {
 		added = slices.Insert(added, 0, arrowio.NewStringsWithout(level, unknown))
 	}

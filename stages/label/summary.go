@@ -46,6 +46,7 @@ type Tally struct {
 	likest   map[string]*likest       // rows by their likeliest class
 	ended    map[string]int           // rows by the level of their label, "" for none; nil: all have the finest
 	said     *diagnostics.Diagnostics // by whoever labelled the rows
+	meta     arrowio.Meta             // of the rows
 }
 
 // Survey is a count of labels by their confidence.
@@ -74,7 +75,7 @@ func NewCount(schema *arrow.Schema) *Tally {
 	t := &Tally{Labels: &Labels{}, classes: map[string]*classTally{}, likest: map[string]*likest{}, said: &diagnostics.Diagnostics{}}
 	if schema != nil {
 		if meta, err := arrowio.ReadMeta(schema); err == nil {
-			t.said = diagnostics.Read(meta)
+			t.meta, t.said = meta, diagnostics.Read(meta)
 		}
 	}
 	return t
@@ -162,8 +163,8 @@ func (t *Tally) add(rec arrow.Record) error {
 	level, chosen := at(PredictedLevel).(*array.String)
 	typicality, judged := at(names.Typicality).(*array.Float32)
 	t.judged = judged
-	posteriors, err := arrowio.VectorColumn(rec, names.Probability)
-	if err != nil || len(t.Labels.classes) != posteriors.Width { // they are in columns of their own
+	posteriors := t.Labels.posteriors
+	if len(t.Labels.classes) != posteriors.Width { // nobody knows of which classes they are
 		posteriors = arrowio.Vectors{}
 	}
 	if t.wantHead && t.head == nil {
@@ -189,7 +190,7 @@ func (t *Tally) add(rec arrow.Record) error {
 			return Row{ID: ids.ValueStr(i), Next: t.next(posteriors, i, classes.Value(i)), Values: t.values.row(i)}
 		}
 		if err := t.Count(about, classes.Value(i), sure, right); err != nil {
-			return t.in.Fail(Confidence, fmt.Errorf("row %d holds %w", t.rows+1, err), "run mars label anew")
+			return t.in.Fail(Confidence, fmt.Errorf("row %d holds %w", t.rows+t.missing+1, err), "run mars label anew")
 		}
 		if !chosen || level.Value(i) == t.tree.Last().Name { // a coarser label is right of all its parts
 			t.expect(classes.Value(i), posteriors, i)
@@ -314,7 +315,8 @@ func Summarise(ctx context.Context, w io.Writer, t *Tally) error {
 	if err := arrowio.Each(ctx, t, func(arrow.Record) error { return nil }); err != nil {
 		return err
 	}
-	tw := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
+	var b strings.Builder
+	tw := tabwriter.NewWriter(&b, 0, 0, 2, ' ', 0)
 	fmt.Fprintln(tw, "class\trows\tshare\tmean confidence")
 	listed, rest := t.byRows(), t.rows
 	smaller := max(0, len(listed)-spelling.MaxListed)
@@ -334,23 +336,22 @@ func Summarise(ctx context.Context, w io.Writer, t *Tally) error {
 	if t.rows > headRows {
 		fmt.Fprintf(tw, "… and %s more: write all with -o labels.csv\n", spelling.Count(t.rows-headRows, "row", "rows"))
 	}
-	if err := tw.Flush(); err != nil {
-		return err
-	}
+	tw.Flush()
 	if t.missing > 0 {
-		fmt.Fprintf(w, "\n%s.\n", without(t.missing))
+		fmt.Fprintf(&b, "\n%s.\n", without(t.missing))
 	}
 	if line := t.LevelLine(); line != "" {
-		fmt.Fprintf(w, "\nLabels are of %s.\n", safetext.Escape(line))
+		fmt.Fprintf(&b, "\nLabels are of %s.\n", safetext.Escape(line))
 	}
 	if verdict := t.Verdict(); verdict != "" {
-		fmt.Fprintf(w, "\n%s\n", safetext.Escape(verdict))
+		fmt.Fprintf(&b, "\n%s\n", safetext.Escape(verdict))
 	}
 	for _, warning := range t.Warnings() {
-		fmt.Fprintf(w, "Warning: %s.\n", safetext.Escape(warning))
+		fmt.Fprintf(&b, "Warning: %s.\n", safetext.Escape(warning))
 	}
 	if check := t.Check(); check != "" {
-		fmt.Fprintf(w, "\nTo check first: %s.\n", safetext.Escape(strings.TrimPrefix(check, "to check first: ")))
+		fmt.Fprintf(&b, "\nTo check first: %s.\n", safetext.Escape(strings.TrimPrefix(check, "to check first: ")))
 	}
-	return nil
+	_, err := io.WriteString(w, b.String())
+	return err
 }

@@ -97,7 +97,7 @@ func (p *Pass) Rows(ctx context.Context, env stages.Env, in arrowio.Stream, part
 	if sums.Rows() == 0 {
 		return nil, r.EmptyDomain(arrowio.TargetDomain)
 	}
-	return responses.New(p.header, part, sums)
+	return responses.New(p.header, part, sums), nil
 }
 
 // targets are the vectors of a batch's target rows.

@@ -435,11 +435,7 @@ func (c *common) writeKnown(cmd *cobra.Command, tally *label.Tally) error {
 	if c.summary == "" {
 		return nil
 	}
-	known, err := tally.Known()
-	if err != nil {
-		return err
-	}
-	return atomicfile.Write(c.summary, known.WriteJSON)
+	return atomicfile.Write(c.summary, tally.Known().WriteJSON)
 }
 
 // checkSummary reports before the work what is wrong with the file of the summary.

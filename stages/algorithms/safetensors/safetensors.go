@@ -71,10 +71,7 @@ func Fits(t Tensor) bool {
 
 // Write writes the file with a checksum of its content. It panics if a tensor's shape does not fit its values.
 func Write(w io.Writer, f File) error {
-	header, err := formatHeader(f)
-	if err != nil {
-		return fmt.Errorf("safetensors: header: %w", err)
-	}
+	header := formatHeader(f)
 	buffer := binary.LittleEndian.AppendUint64(nil, uint64(len(header)))
 	if _, err := w.Write(append(buffer, header...)); err != nil {
 		return err
@@ -91,7 +88,7 @@ func Write(w io.Writer, f File) error {
 	return nil
 }
 
-func formatHeader(f File) ([]byte, error) {
+func formatHeader(f File) []byte {
 	var b bytes.Buffer
 	b.WriteByte('{')
 	metadata := maps.Clone(f.Metadata)
@@ -99,9 +96,7 @@ func formatHeader(f File) ([]byte, error) {
 		metadata = map[string]string{}
 	}
 	metadata[checksumKey] = f.checksum()
-	if err := writeField(&b, metadataKey, metadata); err != nil {
-		return nil, err
-	}
+	writeField(&b, metadataKey, metadata)
 	var offset int64
 	for _, t := range f.Tensors {
 		if !Fits(t) {
@@ -109,16 +104,14 @@ func formatHeader(f File) ([]byte, error) {
 		}
 		end := offset + 4*int64(len(t.Data))
 		shape := append([]int{}, t.Shape...) // an empty shape is [], not null
-		if err := writeField(&b, t.Name, entry{float32Type, shape, [2]int64{offset, end}}); err != nil {
-			return nil, err
-		}
+		writeField(&b, t.Name, entry{float32Type, shape, [2]int64{offset, end}})
 		offset = end
 	}
 	b.WriteByte('}')
 	for b.Len()%alignment != 0 {
 		b.WriteByte(' ')
 	}
-	return b.Bytes(), nil
+	return b.Bytes()
 }
 
 // checksum is the SHA-256 of the metadata and the tensors: names, shapes and values.
@@ -148,20 +141,20 @@ func (f *File) checksum() string {
 }
 
 // writeField appends a key and its value to the JSON object in b.
-func writeField(b *bytes.Buffer, key string, value any) error {
-	name, err := json.Marshal(key)
-	if err != nil {
-		return err
-	}
-	text, err := json.Marshal(value)
-	if err != nil {
-		return err
-	}
+func writeField(b *bytes.Buffer, key string, value any) {
 	if b.Len() > 1 {
 		b.WriteByte(',')
 	}
-	b.Write(name)
+	b.Write(text(key))
 	b.WriteByte(':')
-	b.Write(text)
-	return nil
+	b.Write(text(value))
+}
+
+// text is the JSON of texts and whole numbers, which never fails.
+func text(value any) []byte {
+	b, err := json.Marshal(value)
+	if err != nil {
+		panic(err)
+	}
+	return b
 }

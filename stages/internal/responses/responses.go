@@ -50,13 +50,11 @@ type Responses struct {
 }
 
 // New returns the responses of one part.
-func New(h Header, part string, sums *hedge.Sums) (*Responses, error) {
+func New(h Header, part string, sums *hedge.Sums) *Responses {
 	h.Version = version
 	p := &Part{Name: part, Sums: sums}
-	if err := p.seal(); err != nil {
-		return nil, err
-	}
-	return &Responses{h, []*Part{p}}, nil
+	p.seal()
+	return &Responses{h, []*Part{p}}
 }
 
 // texts is how sums are written: first and second moments by classifier, the last of which is
@@ -66,7 +64,7 @@ type texts struct {
 	EM   [][][]string `json:"em"` // classifier × {first, second}; nil where there are none
 }
 
-func (p *Part) text() (string, error) {
+func (p *Part) text() string {
 	t := texts{Rows: p.Sums.Rows()}
 	for _, em := range append(slices.Clone(p.Sums.EM), p.Sums.Posteriors) {
 		if em == nil {
@@ -76,7 +74,10 @@ func (p *Part) text() (string, error) {
 		t.EM = append(t.EM, [][]string{sumTexts(em.First), sumTexts(em.Second)})
 	}
 	text, err := json.Marshal(&t)
-	return string(text), err
+	if err != nil { // text never fails
+		panic(err)
+	}
+	return string(text)
 }
 
 func sumTexts(sums []exact.Sum) []string {
@@ -87,14 +88,9 @@ func sumTexts(sums []exact.Sum) []string {
 	return texts
 }
 
-func (p *Part) seal() error {
-	text, err := p.text()
-	if err != nil {
-		return err
-	}
-	sum := sha256.Sum256([]byte(p.Name + "\x00" + text))
+func (p *Part) seal() {
+	sum := sha256.Sum256([]byte(p.Name + "\x00" + p.text()))
 	p.Fingerprint = hex.EncodeToString(sum[:16])
-	return nil
 }
 
 // parsePart reads what text writes, for a model with the point's classifiers.
@@ -124,7 +120,8 @@ func parsePart(name, text string, h *Header) (*Part, error) {
 		all[c] = em
 	}
 	p := &Part{Name: name, Sums: &hedge.Sums{EM: all[:len(h.Point)], Posteriors: all[len(h.Point)]}}
-	return p, p.seal()
+	p.seal()
+	return p, nil
 }
 
 func parseSums(into []exact.Sum, texts []string) error {
@@ -205,11 +202,7 @@ func (r *Responses) Save(path string) error {
 	t.SetMeta(headerKey, string(header))
 	var names, sums []string
 	for _, p := range r.Parts {
-		text, err := p.text()
-		if err != nil {
-			return err
-		}
-		names, sums = append(names, p.Name), append(sums, text)
+		names, sums = append(names, p.Name), append(sums, p.text())
 	}
 	t.AddStrings("part", names)
 	t.AddStrings("sums", sums)

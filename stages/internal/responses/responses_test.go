@@ -30,11 +30,7 @@ func part(tb testing.TB, pass int, model, name string, seed uint64) *Responses {
 		}
 		em[1].Rows = em[0].Rows
 	}
-	r, err := New(Header{Model: model, Classes: []string{"a", "b"}, Pass: pass, Point: hedge.Point{{.25, .75}, nil}}, name, &hedge.Sums{EM: []*labelshift.EMSums{em[0], nil}, Posteriors: em[1]})
-	if err != nil {
-		tb.Fatal(err)
-	}
-	return r
+	return New(Header{Model: model, Classes: []string{"a", "b"}, Pass: pass, Point: hedge.Point{{.25, .75}, nil}}, name, &hedge.Sums{EM: []*labelshift.EMSums{em[0], nil}, Posteriors: em[1]})
 }
 
 func saved(tb testing.TB, r *Responses) []byte {
@@ -107,6 +103,9 @@ func TestPartsAreWhole(t *testing.T) {
 	p, err := parsePart("x", whole(7, good, "null", good), h)
 	if err != nil || p.Sums.Rows() != 7 {
 		t.Fatalf("sums that are whole are refused: %v", err)
+	}
+	if p, err := parsePart("x", whole(1, good, "null", good), h); err != nil || p.Sums.Rows() != 1 {
+		t.Errorf("the sums of one row are refused: %v", err)
 	}
 	for name, text := range map[string]string{
 		"no JSON": "{", "no rows": whole(0, good, "null", good), "a classifier too few": whole(7, good, good), "one too many": whole(7, good, "null", "null", good),

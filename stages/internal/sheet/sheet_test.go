@@ -74,6 +74,10 @@ func TestNames(t *testing.T) {
 	if a, err := f.Answers(classes, []string{"Nk"}); err != nil || !slices.Equal(a.Fresh(), []string{"Nk"}) || a.Class[0] != len(classes) || a.Class[1] != len(classes) {
 		t.Errorf("a class that differs in its letters' case is not taken: %+v, %v", a, err)
 	}
+	two := &Filled{Plan: Plan{Uniform: 3}, Rows: append(slices.Clone(f.Rows), Row{Order: 3, Label: "nK"}, Row{Order: 4, Label: "nK "})}
+	if a, err := two.Answers(classes, []string{"Nk", "nK"}); err != nil || !slices.Equal(a.Class, []int{6, 6, 7, 7}) {
+		t.Errorf("two classes that are spelt alike are %+v, %v", a, err)
+	}
 	if _, err := f.Answers(classes, []string{"Nk", "blast"}); err == nil || !strings.Contains(err.Error(), `no row has the label "blast", which --new-class names (classes that only labels have: Nk): write it as the table does`) {
 		t.Errorf("got %v", err)
 	}

@@ -61,14 +61,10 @@ func hashColumn(h hash.Hash, column arrow.Array) error {
 		}
 		return nil
 	case *array.FixedSizeList:
-		values, ok := c.ListValues().(*array.Float64)
-		if ok && values.NullN() == 0 && c.Len() > 0 {
+		if values, ok := c.ListValues().(*array.Float64); ok && values.NullN() == 0 {
 			begin, _ := c.ValueOffsets(0)
-			_, end := c.ValueOffsets(c.Len() - 1)
+			end, _ := c.ValueOffsets(c.Len())
 			return binary.Write(h, binary.LittleEndian, values.Float64Values()[begin:end])
-		}
-		if ok && c.Len() == 0 {
-			return nil
 		}
 	}
 	return fmt.Errorf("is %s, which no state holds", column.DataType())

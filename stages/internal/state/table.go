@@ -57,13 +57,9 @@ func (t *Table) AddStrings(name string, values []string) {
 	t.add(name, arrowio.NewStringArray(values))
 }
 
-// AddVectors adds a column of vectors of one length.
+// AddVectors adds a column of vectors of one length, one at least.
 func (t *Table) AddVectors(name string, vectors [][]float64) {
-	width := int32(0)
-	if len(vectors) > 0 {
-		width = int32(len(vectors[0]))
-	}
-	b := array.NewFixedSizeListBuilder(memory.DefaultAllocator, width, arrow.PrimitiveTypes.Float64)
+	b := array.NewFixedSizeListBuilder(memory.DefaultAllocator, int32(len(vectors[0])), arrow.PrimitiveTypes.Float64)
 	for _, v := range vectors {
 		b.Append(true)
 		b.ValueBuilder().(*array.Float64Builder).AppendValues(v, nil)
