@@ -5,10 +5,12 @@ import (
 	"errors"
 	"math"
 	"math/rand/v2"
+	"slices"
 	"testing"
 
 	"gonum.org/v1/gonum/blas/blas32"
 
+	"mars.dev/mars/internal/contexttest"
 	"mars.dev/mars/stages"
 	"mars.dev/mars/stages/algorithms/adapt"
 )
@@ -99,6 +101,32 @@ func TestPublishedMixtureIsHard(t *testing.T) {
 		}
 		if math.Abs(r.Means.At(k, 0)-sum/float64(n)) > 1e-12 || r.Proportions[k] != float64(n)/600 {
 			t.Errorf("component %d: mean %g and share %g of %d rows whose mean is %g", k, r.Means.At(k, 0), r.Proportions[k], n, sum/float64(n))
+		}
+	}
+}
+
+// The mixture fails where there are fewer rows than components, and when its context ends. A
+// component without rows keeps its mean, so that no mean is NaN.
+func TestPublishedMixtureAtTheEdge(t *testing.T) {
+	if _, err := publishedMixture(0)(t.Context(), blobs([]int{1}, []float64{0}), 2); err == nil {
+		t.Error("one row has two components")
+	}
+	x := blobs([]int{30, 30}, []float64{0, 3})
+	contexttest.Stops(t, 2, func(ctx context.Context) error {
+		_, err := publishedMixture(0)(ctx, x, 2)
+		return err
+	})
+	two := blas32.General{Rows: 9, Cols: 1, Stride: 1, Data: []float32{0, 0, 0, 0, 1, 1, 1, 1, 1}}
+	r, err := publishedMixture(0)(t.Context(), two, 3)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if slices.Min(r.Counts) != 0 {
+		t.Fatalf("the components have %v rows", r.Counts)
+	}
+	for k := range 3 {
+		if m := r.Means.At(k, 0); math.IsNaN(m) {
+			t.Errorf("the mean of component %d of %v rows is NaN", k, r.Counts[k])
 		}
 	}
 }
