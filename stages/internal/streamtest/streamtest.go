@@ -121,3 +121,12 @@ func Refuses(t *testing.T, env stages.Env, in arrowio.Stream, stage stages.Func,
 		t.Errorf("the error is %v, want %q; %d batches are written", err, text, len(out.Batches))
 	}
 }
+
+// RefusesTypes tests that a stage returns an error that names each of the columns where it is
+// of a type that nothing can be made of.
+func RefusesTypes(t *testing.T, env stages.Env, in *arrowio.Batches, stage stages.Func, columns ...string) {
+	t.Helper()
+	for _, name := range columns {
+		Refuses(t, env, With(in, name, lists), stage, `column "`+name+`"`)
+	}
+}
