@@ -50,12 +50,11 @@ func ints(values ...int32) func(int, arrow.Record) arrow.Array {
 	}
 }
 
-// narrow has vectors of one number in the last batch.
-func narrow(batch int, rec arrow.Record) arrow.Array {
-	if batch < 2 {
-		return rec.Column(rec.Schema().FieldIndices("embedding")[0])
-	}
-	return arrowio.NewVectorArray(arrowio.Vectors{Data: make([]float32, rec.NumRows()), Rows: int(rec.NumRows()), Width: 1})
+// wide are rows of so many numbers.
+func wide(width int) *arrowio.Batches {
+	return streamtest.With(streamtest.Pick(streamtest.Clouds(), 4, 8), "embedding", func(_ int, rec arrow.Record) arrow.Array {
+		return arrowio.NewVectorArray(arrowio.Vectors{Data: make([]float32, int(rec.NumRows())*width), Rows: int(rec.NumRows()), Width: width})
+	})
 }
 
 // What cannot be matched is refused, and the error says why and where.
@@ -73,6 +72,11 @@ func TestRefused(t *testing.T) {
 		}
 		return path
 	}
+	bare, table := filepath.Join(t.TempDir(), "bare"), state.NewTable("match", 2)
+	table.AddStrings("class", []string{"a", "b"})
+	if _, err := table.Save(bare); err != nil {
+		t.Fatal(err)
+	}
 	for name, c := range map[string]struct {
 		in    arrowio.Stream
 		stage stages.Func
@@ -85,18 +89,22 @@ func TestRefused(t *testing.T) {
 		"no label": {streamtest.With(clouds(), "label", func(_ int, rec arrow.Record) arrow.Array {
 			return arrowio.NewIntArray(make([]int32, 12), make([]bool, 12))
 		}), fit, "row 1 of its batch is a source row without a label"},
-		"one class":            {streamtest.With(clouds(), "label", ints(0)), fit, `no source row has class "b"`},
-		"no component":         {streamtest.With(clouds(), "component", ints(-1)), fit, "no target row has a component"},
-		"a gap":                {streamtest.With(clouds(), "component", ints(0, 2)), fit, "component 1 of 3 has no row"},
-		"too many components":  {streamtest.With(clouds(), "component", ints(0, maxComponents)), fit, `column "component": there is a component numbered 10000: number components from 0, below 10000`},
-		"the most components":  {streamtest.With(clouds(), "component", ints(0, maxComponents-1)), fit, "component 1 of 10000 has no row"},
-		"other widths":         {streamtest.With(clouds(), "embedding", narrow), fit, "embeddings of 1 numbers follow some of 2"},
-		"vectors of nothing":   {streamtest.With(clouds(), "embedding", streamtest.Empty), fit, `column "embedding": rows have no numbers`},
-		"no folder":            {clouds(), Fit(Options{Save: missing}), missing},
-		"no file":              {clouds(), Apply(missing), missing},
-		"a component too many": {streamtest.With(clouds(), "component", ints(0, 1, 2)), apply, `clouds: column "component": row 9 of its batch has component 2, and 2 components were matched`},
-		"no plan":              {clouds(), Apply(plan(0, 1.1)), "its plan holds a mass of 1.1, want 0 to 1"},
-		"a plan below 0":       {clouds(), Apply(plan(-.1, 1)), "its plan holds a mass of -0.1, want 0 to 1"},
+		"one class":                {streamtest.With(clouds(), "label", ints(0)), fit, `no source row has class "b"`},
+		"no component":             {streamtest.With(clouds(), "component", ints(-1)), fit, "no target row has a component"},
+		"a gap":                    {streamtest.With(clouds(), "component", ints(0, 2)), fit, "component 1 of 3 has no row"},
+		"too many components":      {streamtest.With(clouds(), "component", ints(0, maxComponents)), fit, `column "component": there is a component numbered 10000: number components from 0, below 10000`},
+		"the most components":      {streamtest.With(clouds(), "component", ints(0, maxComponents-1)), fit, "component 1 of 10000 has no row"},
+		"other widths":             {streamtest.Alone(clouds(), streamtest.Narrow("embedding")), fit, "embeddings of 1 numbers follow some of 2"},
+		"vectors of nothing":       {streamtest.With(clouds(), "embedding", streamtest.Empty), fit, `column "embedding": rows have no numbers`},
+		"infinite":                 {streamtest.Alone(clouds(), streamtest.Unreadable("embedding")), fit, `clouds: column "embedding": row 37: element 2 is +Inf`},
+		"unknown classes":          {streamtest.WithMeta(streamtest.With(clouds(), "label", ints(-1)), nil), fit, "row 1 of its batch has label -1"},
+		"wide covariances":         {wide(5800), Fit(Options{Cost: transport.Bures}), "takes 4 covariances of 5800×5800 numbers"},
+		"a state without its plan": {clouds(), Apply(bare), `"plan"`},
+		"no folder":                {clouds(), Fit(Options{Save: missing}), missing},
+		"no file":                  {clouds(), Apply(missing), missing},
+		"a component too many":     {streamtest.With(clouds(), "component", ints(0, 1, 2)), apply, `clouds: column "component": row 9 of its batch has component 2, and 2 components were matched`},
+		"no plan":                  {clouds(), Apply(plan(0, 1.1)), "its plan holds a mass of 1.1, want 0 to 1"},
+		"a plan below 0":           {clouds(), Apply(plan(-.1, 1)), "its plan holds a mass of -0.1, want 0 to 1"},
 	} {
 		t.Run(name, func(t *testing.T) { streamtest.Refuses(t, env, c.in, c.stage, c.want) })
 	}
@@ -108,26 +116,36 @@ func TestMatched(t *testing.T) {
 		return arrowio.NewIntArray([]int32{0, 1, 0, 1, 0, 1, 1, 0, 1, 0, -1, 0}, []bool{true, true, true, true, true, true, true, true, true, true, true, false})
 	})
 	path := filepath.Join(t.TempDir(), "match")
-	for _, stage := range []stages.Func{Fit(Options{Save: path}), Apply(path)} {
-		in.Rewind()
+	for _, c := range []struct {
+		name  string
+		in    *arrowio.Batches
+		stage stages.Func
+	}{
+		{"fit", in, Fit(Options{Save: path})},
+		{"apply", streamtest.WithMeta(in, nil), Apply(path)},
+		{"batches without rows", streamtest.Sparse(in, "embedding"), Fit(Options{})},
+		{"apply to such", streamtest.Sparse(in, "embedding"), Apply(path)},
+	} {
 		var out streamtest.Sink
-		if err := stage(t.Context(), env, in, &out); err != nil {
-			t.Fatal(err)
+		if err := c.stage(t.Context(), env, c.in, &out); err != nil {
+			t.Fatalf("%s: %v", c.name, err)
 		}
+		rows := 0
 		for _, rec := range out.Batches {
+			rows += int(rec.NumRows())
 			got, err := arrowio.IntColumn(rec, "matched")
 			if err != nil {
 				t.Fatal(err)
 			}
-			for i, want := range []int32{-1, -1, -1, -1, -1, -1, 0, 1, 0, 1, -1, -1} {
+			for i, want := range []int32{-1, -1, -1, -1, -1, -1, 0, 1, 0, 1, -1, -1}[:rec.NumRows()] {
 				if got.Null(i) != (want < 0) || want >= 0 && got.Values[i] != want {
-					t.Errorf("row %d was matched with %d, null %v, want %d", i, got.Values[i], got.Null(i), want)
+					t.Errorf("%s: row %d was matched with %d, null %v, want %d", c.name, i, got.Values[i], got.Null(i), want)
 				}
 			}
 		}
 		meta, err := arrowio.ReadMeta(out.Schema)
-		if err != nil || !slices.Equal(meta.Classes, []string{"a", "b"}) {
-			t.Errorf("the classes are %v, %v", meta.Classes, err)
+		if err != nil || rows != 36 || !slices.Equal(meta.Classes, []string{"a", "b"}) {
+			t.Errorf("%s: %d rows of the classes %v, %v", c.name, rows, meta.Classes, err)
 		}
 	}
 	classes, p, err := LoadPlan(path)

@@ -1,6 +1,7 @@
 package streamtest
 
 import (
+	"math"
 	"slices"
 
 	"github.com/apache/arrow/go/v15/arrow"
@@ -110,4 +111,62 @@ func Empty(_ int, rec arrow.Record) arrow.Array {
 		b.Append(true)
 	}
 	return b.NewArray()
+}
+
+// Sparse is the stream with vectors of the column as lists, and a batch without rows, of which
+// the type does not say how wide vectors are, before each batch and at the end.
+func Sparse(in *arrowio.Batches, column string) *arrowio.Batches {
+	in = With(in, column, func(_ int, rec arrow.Record) arrow.Array {
+		v, err := arrowio.VectorColumnWithGaps(rec, column)
+		if err != nil {
+			panic(err)
+		}
+		b := array.NewListBuilder(memory.DefaultAllocator, arrow.PrimitiveTypes.Float32)
+		for i := range v.Rows {
+			b.Append(true)
+			b.ValueBuilder().(*array.Float32Builder).AppendValues(v.Row(i), nil)
+		}
+		return b.NewArray()
+	})
+	var batches []arrow.Record
+	for rec, err := in.Next(); err == nil; rec, err = in.Next() {
+		batches = append(batches, rec.NewSlice(0, 0), rec)
+	}
+	return arrowio.NewBatches(in.Name(), in.Schema(), append(batches, batches[0])...)
+}
+
+// Alone is the stream of the batches and one more, of the first of its rows.
+func Alone(in *arrowio.Batches, change func(*arrowio.Batches) *arrowio.Batches) *arrowio.Batches {
+	last := change(Pick(in, 0, 1))
+	rec, _ := last.Next()
+	var batches []arrow.Record
+	for rec, err := in.Next(); err == nil; rec, err = in.Next() {
+		batches = append(batches, rec)
+	}
+	in.Rewind()
+	return arrowio.NewBatches(in.Name(), in.Schema(), append(batches, rec)...)
+}
+
+// Narrow has vectors of one number in a column.
+func Narrow(column string) func(*arrowio.Batches) *arrowio.Batches {
+	return func(in *arrowio.Batches) *arrowio.Batches {
+		return With(in, column, func(_ int, rec arrow.Record) arrow.Array {
+			return arrowio.NewVectorArray(arrowio.Vectors{Data: make([]float32, rec.NumRows()), Rows: int(rec.NumRows()), Width: 1})
+		})
+	}
+}
+
+// Unreadable has a number that is none in the first row of a column of vectors.
+func Unreadable(column string) func(*arrowio.Batches) *arrowio.Batches {
+	return func(in *arrowio.Batches) *arrowio.Batches {
+		return With(in, column, func(_ int, rec arrow.Record) arrow.Array {
+			v, err := arrowio.VectorColumn(rec, column)
+			if err != nil {
+				panic(err)
+			}
+			v.Data = slices.Clone(v.Data)
+			v.Data[1] = float32(math.Inf(1))
+			return arrowio.NewVectorArray(v)
+		})
+	}
 }

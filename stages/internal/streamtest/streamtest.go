@@ -4,6 +4,7 @@ package streamtest
 import (
 	"context"
 	"errors"
+	"fmt"
 	"strings"
 	"testing"
 
@@ -127,6 +128,6 @@ func Refuses(t *testing.T, env stages.Env, in arrowio.Stream, stage stages.Func,
 func RefusesTypes(t *testing.T, env stages.Env, in *arrowio.Batches, stage stages.Func, columns ...string) {
 	t.Helper()
 	for _, name := range columns {
-		Refuses(t, env, With(in, name, lists), stage, `column "`+name+`"`)
+		Refuses(t, env, With(in, name, lists), stage, fmt.Sprintf("column %q: has type list<item: utf8, nullable>", name))
 	}
 }
