@@ -210,7 +210,7 @@ func (f *fitter) measure(rec arrow.Record) error {
 		return err
 	}
 	if f.width = vectors.Width; f.width == 0 {
-		return f.Fail(f.Columns.Embedding, errors.New("rows have no numbers"), "embed them with mars-embed")
+		return f.Fail(f.Columns.Embedding, errors.New("rows have no numbers"), "")
 	}
 	return nil
 }

@@ -13,7 +13,6 @@ import (
 	"testing"
 
 	"github.com/apache/arrow/go/v15/arrow"
-	"github.com/apache/arrow/go/v15/arrow/array"
 
 	"mars.dev/mars/arrowio"
 	"mars.dev/mars/stages"
@@ -109,26 +108,6 @@ func TestErrorsComeBack(t *testing.T) {
 	}
 }
 
-// withMeta is the stream with one more key in its metadata.
-func withMeta(in *arrowio.Batches, key, value string) *arrowio.Batches {
-	rec, _ := in.Next()
-	meta := arrow.NewMetadata([]string{key}, []string{value})
-	schema := arrow.NewSchema(in.Schema().Fields(), &meta)
-	return arrowio.NewBatches("rows", schema, array.NewRecord(schema, rec.Columns(), rec.NumRows()))
-}
-
-// with is the stream with one more column.
-func with(t *testing.T, in *arrowio.Batches, name string, column arrow.Array) *arrowio.Batches {
-	t.Helper()
-	rec, _ := in.Next()
-	schema := arrowio.WithColumns(in.Schema(), arrow.Field{Name: name, Type: column.DataType(), Nullable: true})
-	wide, err := arrowio.AppendColumns(rec, schema, arrowio.Column{Name: name, Array: column})
-	if err != nil {
-		t.Fatal(err)
-	}
-	return arrowio.NewBatches("rows", schema, wide)
-}
-
 // grey are rows of 64 numbers from 0 to 1, of which nothing says whether they are images.
 func grey() *arrowio.Batches {
 	const n = 24
@@ -160,6 +139,9 @@ func TestRefused(t *testing.T) {
 	arch := func(o *Options) { o.Arch = "mlp" }
 	decision := func(o *Options) { o.Decision = "fair" }
 	labels := labelsOf(t, rows(), "class 0", "new")
+	third := func(_ int, rec arrow.Record) arrow.Array {
+		return arrowio.NewIntArray(slices.Repeat([]int32{2}, int(rec.NumRows())), nil)
+	}
 	for name, c := range map[string]struct {
 		in   *arrowio.Batches
 		o    Options
@@ -179,10 +161,12 @@ func TestRefused(t *testing.T) {
 		"no place for metrics":         {rows(), change("source", func(o *Options) { o.Metrics = missing }), missing},
 		"no place for the model":       {rows(), change("source", func(o *Options) { o.Save = missing }), missing},
 		"no labels":                    {rows(), change("source", func(o *Options) { o.Labels = Labels{Sheet: &sheet.Filled{Path: "labels.csv"}} }), "labels.csv: no row has a label"},
-		"metadata":                     {withMeta(rows(), arrowio.ClassesKey, "x"), ways()[gmmot.Method], arrowio.ClassesKey},
+		"vectors of nothing":           {streamtest.With(rows(), "features", streamtest.Empty), ways()["source"], `rows: column "features": rows have no numbers`},
+		"nothing to unmix":             {streamtest.With(rows(), "features", streamtest.Empty), ways()[unmix.Method], `rows: column "features": rows have no numbers`},
+		"metadata":                     {streamtest.WithMeta(rows(), map[string]string{arrowio.ClassesKey: "x"}), ways()[gmmot.Method], arrowio.ClassesKey},
 		"labels of another target":     {grey(), change("source", func(o *Options) { o.Labels, o.Shape = labels, []int{64} }), "has rows of another target"},
 		"a new class in a model":       {rows(), change(hedge.Method, func(o *Options) { o.Labels, o.KeepAll, o.Save = labels, true, missing }), "leave --save out"},
-		"a matched class there is not": {with(t, rows(), "matched", arrowio.NewIntArray(slices.Repeat([]int32{2}, 100), nil)), ways()["marsc"], "a target row was matched with class 2, and there are 2"},
+		"a matched class there is not": {streamtest.With(rows(), "matched", third), ways()["marsc"], "a target row was matched with class 2, and there are 2"},
 		"rows that may be images":      {grey(), change("source", func(o *Options) { o.Arch = "mlp:64-4-3" }), "give --shape"},
 	} {
 		t.Run(name, func(t *testing.T) { streamtest.Refuses(t, env, c.in, Fit(c.o), c.want) })
@@ -193,25 +177,12 @@ func TestRefused(t *testing.T) {
 		want string
 	}{
 		"no place for the report": {rows(), Choice{Candidates: candidates(ways()[gmmot.Method]), Scores: []string{validate.EntropyScore}, Report: missing}, missing},
-		"no column of labels":     {rowsWithout(rows(), "label"), Choice{Candidates: candidates(ways()[gmmot.Method]), Scores: []string{validate.EntropyScore}}, `there is no column "label"`},
-		"a matched class there is not": {with(t, rows(), "matched", arrowio.NewIntArray(slices.Repeat([]int32{2}, 100), nil)), Choice{Candidates: candidates(ways()["marsc"]), Scores: []string{validate.EntropyScore}},
+		"no column of labels":     {streamtest.Without(rows(), "label"), Choice{Candidates: candidates(ways()[gmmot.Method]), Scores: []string{validate.EntropyScore}}, `there is no column "label"`},
+		"a matched class there is not": {streamtest.With(rows(), "matched", third), Choice{Candidates: candidates(ways()["marsc"]), Scores: []string{validate.EntropyScore}},
 			"the only candidate, method=0, failed: rows: a target row was matched with class 2, and there are 2"},
 	} {
 		t.Run("choice: "+name, func(t *testing.T) { streamtest.Refuses(t, env, c.in, Select(c.c), c.want) })
 	}
-}
-
-// rowsWithout is the stream without a column.
-func rowsWithout(in *arrowio.Batches, name string) *arrowio.Batches {
-	rec, _ := in.Next()
-	var table arrowio.Table
-	for i, f := range rec.Schema().Fields() {
-		if f.Name != name {
-			table.AddField(f, rec.Column(i))
-		}
-	}
-	out := table.Record(arrowio.Meta{})
-	return arrowio.NewBatches("rows", out.Schema(), out)
 }
 
 // A shape that is given says what rows are, also of those that a candidate is trained on.
