@@ -13,12 +13,15 @@ import (
 	"testing"
 
 	"github.com/apache/arrow/go/v15/arrow"
+	"gonum.org/v1/gonum/blas/blas32"
 
 	"mars.dev/mars/arrowio"
 	"mars.dev/mars/stages"
 	"mars.dev/mars/stages/algorithms/adapt"
 	"mars.dev/mars/stages/algorithms/gmmot"
 	"mars.dev/mars/stages/algorithms/hedge"
+	"mars.dev/mars/stages/algorithms/labelshift"
+	"mars.dev/mars/stages/algorithms/mte"
 	"mars.dev/mars/stages/algorithms/ppi"
 	"mars.dev/mars/stages/algorithms/selftrain"
 	"mars.dev/mars/stages/algorithms/translate"
@@ -167,6 +170,8 @@ func TestRefused(t *testing.T) {
 		"labels of another target":     {grey(), change("source", func(o *Options) { o.Labels, o.Shape = labels, []int{64} }), "has rows of another target"},
 		"a new class in a model":       {rows(), change(hedge.Method, func(o *Options) { o.Labels, o.KeepAll, o.Save = labels, true, missing }), "leave --save out"},
 		"a matched class there is not": {streamtest.With(rows(), "matched", third), ways()["marsc"], "a target row was matched with class 2, and there are 2"},
+		"no column of labels":          {streamtest.Without(rows(), "label"), ways()["source"], `rows: there is no column "label" (`},
+		"another shape":                {rows(), change("source", func(o *Options) { o.Shape = []int{3} }), "a shape of 3 is 3 numbers, and the rows have 2"},
 		"rows that may be images":      {grey(), change("source", func(o *Options) { o.Arch = "mlp:64-4-3" }), "give --shape"},
 	} {
 		t.Run(name, func(t *testing.T) { streamtest.Refuses(t, env, c.in, Fit(c.o), c.want) })
@@ -317,6 +322,77 @@ func TestBackStartsAtTheShares(t *testing.T) {
 		want := float64(counts[0]) / float64(counts[0]+counts[1])
 		if len(starts) != 1 || len(starts[0]) != 2 || math.Abs(starts[0][0]-want) > 1e-6 || math.Abs(starts[0][1]-(1-want)) > 1e-6 {
 			t.Errorf("%s: begins at %v, want %v first", way, starts, want)
+		}
+	}
+}
+
+// A choice trains back from the shares of the source where the stream has weights.
+func TestChoiceOfWeightedRows(t *testing.T) {
+	var starts [][]float64
+	o := ways()["marsc"]
+	o.Tune = append(o.Tune, func(c *adapt.Config) { starts = append(starts, c.StartProportions) })
+	in := streamtest.With(rowsOf([]int{20, 20}, nil), "weight", func(_ int, rec arrow.Record) arrow.Array {
+		return arrowio.NewFloatArray(append(slices.Repeat([]float32{1.5}, 20), slices.Repeat([]float32{.5}, int(rec.NumRows())-20)...))
+	})
+	if err := Select(Choice{Candidates: candidates(o), Scores: []string{validate.Circular}})(t.Context(), env, in, &streamtest.Sink{}); err != nil {
+		t.Fatal(err)
+	}
+	for i, want := range []float64{.75, .5, .75} { // there, back, and on all rows
+		if len(starts) != 3 || len(starts[i]) != 2 || math.Abs(starts[i][0]-want) > 1e-6 {
+			t.Fatalf("the trainings begin at %v", starts)
+		}
+	}
+}
+
+// An estimate by the classifier's mistakes calibrates its posteriors, on the rows that are held out.
+func TestEstimateIsCalibrated(t *testing.T) {
+	x := blobs([]int{40, 20}, []float64{0, 1})
+	labels := append(make([]int32, 40), slices.Repeat([]int32{1}, 20)...)
+	posteriors := func(x blas32.General) blas32.General { // too sure
+		p := blas32.General{Rows: x.Rows, Cols: 2, Stride: 2}
+		for i := range x.Rows {
+			v := float32(1 / (1 + math.Exp(float64(-40*(x.Data[i]-.4)))))
+			p.Data = append(p.Data, 1-v, v)
+		}
+		return p
+	}
+	target := blobs([]int{30, 30}, []float64{.1, .9})
+	s := adapt.Snapshot{Classes: 2, Source: x, Labels: labels, Target: target, Predict: posteriors, TargetPosteriors: func() blas32.General { return posteriors(target) }}
+	rows := &stream.Samples{Held: blobs([]int{8, 8}, []float64{.2, .8}), HeldLabels: append(make([]int32, 9), slices.Repeat([]int32{1}, 7)...)}
+	estimate, err := ways()["held out"].estimator(env, nil, rows)
+	if err != nil {
+		t.Fatal(err)
+	}
+	got, err := estimate(t.Context(), s)
+	if err != nil {
+		t.Fatal(err)
+	}
+	of := func(c *labelshift.Calibration) []float64 {
+		found, err := labelshift.Estimate(t.Context(), "em", labelshift.Inputs{Problem: mte.Problem{Labels: rows.HeldLabels, Target: mte.InMemory(target), Classes: 2},
+			SourcePosteriors: posteriors(rows.Held), TargetPosteriors: posteriors(target), Calibration: c})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return found.Proportions
+	}
+	bcts := labelshift.BCTS
+	if want, without := of(&bcts), of(nil); !slices.Equal(got, want) || slices.Equal(got, without) {
+		t.Errorf("p_T is %v, want %v; without calibration it is %v", got, want, without)
+	}
+}
+
+// The panel of estimators is asked where it is wanted.
+func TestPanel(t *testing.T) {
+	for _, want := range []bool{false, true} {
+		o := ways()[translate.Method]
+		o.Panel = want
+		var out streamtest.Sink
+		if err := Fit(o)(t.Context(), env, rowsOf([]int{20, 20}, nil), &out); err != nil {
+			t.Fatal(err)
+		}
+		text, _ := out.Schema.Metadata().GetValue(arrowio.DiagnosticsKey)
+		if got := strings.Contains(text, `"estimators"`); got != want {
+			t.Errorf("panel %v: the diagnostics are %s", want, text)
 		}
 	}
 }
