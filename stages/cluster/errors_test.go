@@ -69,6 +69,11 @@ func TestRefused(t *testing.T) {
 		}
 		return path
 	}
+	bare, s := filepath.Join(t.TempDir(), "bare"), state.NewTable("cluster", 2)
+	s.AddFloats("proportion", []float64{.5, .5})
+	if _, err := s.Save(bare); err != nil {
+		t.Fatal(err)
+	}
 	for name, c := range map[string]struct {
 		in    arrowio.Stream
 		stage stages.Func
@@ -89,6 +94,7 @@ func TestRefused(t *testing.T) {
 		"no folder":               {clouds(), Fit(Options{Method: "kmeans", Save: missing}), missing},
 		"no file":                 {clouds(), Apply(missing), missing},
 		"a state of no Gaussians": {clouds(), Apply(table(.5, []float64{1, 2, 2, 1}, []float64{1, 2, 2, 1})), "save it again"},
+		"a state of no means":     {clouds(), Apply(bare), `"mean"`},
 		"a state of no weights":   {clouds(), Apply(table(-1, []float64{1, 1}, []float64{1, 1})), "save it again"},
 	} {
 		t.Run(name, func(t *testing.T) { streamtest.Refuses(t, env, c.in, c.stage, c.want) })
