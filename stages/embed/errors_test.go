@@ -103,16 +103,7 @@ func TestRefused(t *testing.T) {
 // Rows that were prepared otherwise than the model's are refused.
 func TestPreparation(t *testing.T) {
 	of := func(columns string) *arrowio.Batches {
-		rec, _ := streamtest.Clouds().Next()
-		at := rec.Schema().FieldIndices("features")[0]
-		field := rec.Schema().Field(at)
-		field.Metadata = arrow.MetadataFrom(map[string]string{arrowio.PreparationKey: `{"version":1,"columns":` + columns + `,"source":{},"target":{}}`})
-		schema := arrowio.WithColumns(rec.Schema(), field)
-		out, err := arrowio.AppendColumns(rec, schema)
-		if err != nil {
-			t.Fatal(err)
-		}
-		return arrowio.NewBatches("rows", schema, out)
+		return streamtest.Prepared(streamtest.Clouds(), `{"version":1,"columns":`+columns+`,"source":{},"target":{}}`)
 	}
 	o := options("source")
 	o.Save = filepath.Join(t.TempDir(), "model")
@@ -122,7 +113,7 @@ func TestPreparation(t *testing.T) {
 	if err := Apply(o.Save)(t.Context(), env, of(`["p","q"]`), &streamtest.Sink{}); err != nil {
 		t.Error(err)
 	}
-	streamtest.Refuses(t, env, of(`["p","r"]`), Apply(o.Save), `rows: column "features": `)
+	streamtest.Refuses(t, env, of(`["p","r"]`), Apply(o.Save), `clouds: column "features": `)
 }
 
 // Each row gets an embedding, the same by the saved model, and a row without any value one that is

@@ -10,9 +10,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/apache/arrow/go/v15/arrow"
-	"github.com/apache/arrow/go/v15/arrow/array"
-
 	"mars.dev/mars/arrowio"
 	"mars.dev/mars/stages"
 	"mars.dev/mars/stages/algorithms/adapt"
@@ -30,18 +27,10 @@ func made(t *testing.T, method, preparation string) string {
 	t.Helper()
 	env := stages.Env{Columns: arrowio.DefaultColumns(), Jobs: 1}
 	env.Columns.Embedding = "none"
-	rec, err := streamtest.Clouds().Next()
-	if err != nil {
-		t.Fatal(err)
-	}
-	fields := slices.Clone(rec.Schema().Fields())
-	at := rec.Schema().FieldIndices("features")[0]
+	in := streamtest.Clouds()
 	if preparation != "" {
-		fields[at].Metadata = arrow.MetadataFrom(map[string]string{arrowio.PreparationKey: preparation})
+		in = streamtest.Prepared(in, preparation)
 	}
-	meta := rec.Schema().Metadata()
-	schema := arrow.NewSchema(fields, &meta)
-	in := arrowio.NewBatches("rows", schema, array.NewRecord(schema, rec.Columns(), rec.NumRows()))
 	path := filepath.Join(t.TempDir(), "model")
 	o := train.Options{Method: method, Arch: "mlp:2-4-3", Schedule: adapt.ScheduleDefault, Save: path, Tune: []func(*adapt.Config){func(c *adapt.Config) { c.Epochs, c.Batch = 1, 6 }}}
 	if err := train.Fit(o)(t.Context(), env, in, &streamtest.Sink{}); err != nil {

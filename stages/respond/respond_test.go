@@ -20,12 +20,12 @@ import (
 
 var env = stages.Env{Columns: arrowio.DefaultColumns(), Jobs: 1}
 
-// model trains a model of the method hedge, and returns its path.
-func model(t *testing.T) string {
+// model trains a model of the method hedge on the rows, and returns its path.
+func model(t *testing.T, in *arrowio.Batches) string {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "model")
 	o := train.Options{Method: hedge.Method, Classifiers: []string{"logistic"}, Assume: []string{"balance"}, Save: path}
-	if err := train.Fit(o)(t.Context(), env, streamtest.Clouds(), &streamtest.Sink{}); err != nil {
+	if err := train.Fit(o)(t.Context(), env, in, &streamtest.Sink{}); err != nil {
 		t.Fatal(err)
 	}
 	return path
@@ -51,7 +51,7 @@ func stage(p *Pass) stages.Func {
 
 // Whatever fails, its error comes back, and rows that the model cannot take are refused.
 func TestErrorsComeBack(t *testing.T) {
-	p := opened(t, model(t))
+	p := opened(t, model(t, streamtest.Clouds()))
 	in := streamtest.Without(streamtest.Clouds(), "embedding") // which the model would take
 	streamtest.Fails(t, env, in, stage(p))
 	streamtest.Stops(t, env, in, stage(p))
@@ -70,9 +70,21 @@ func TestErrorsComeBack(t *testing.T) {
 	}
 }
 
+// Rows that were prepared otherwise than the model's are refused.
+func TestPreparation(t *testing.T) {
+	of := func(columns string) *arrowio.Batches {
+		return streamtest.Prepared(streamtest.Clouds(), `{"version":1,"columns":`+columns+`,"source":{},"target":{}}`)
+	}
+	p := opened(t, model(t, of(`["p","q"]`)))
+	if _, err := p.Rows(t.Context(), env, of(`["p","q"]`), "part"); err != nil {
+		t.Error(err)
+	}
+	streamtest.Refuses(t, env, of(`["p","r"]`), stage(p), `clouds: column "features": `)
+}
+
 // Batches without rows of the target are passed over, whatever their width.
 func TestRowsAreCounted(t *testing.T) {
-	p := opened(t, model(t))
+	p := opened(t, model(t, streamtest.Clouds()))
 	in := streamtest.Without(streamtest.Clouds(), "embedding")
 	r, err := p.Rows(t.Context(), env, streamtest.Alone(in, streamtest.Narrow("features")), "part") // the last is of the source
 	if err != nil || r.Rows() != 18 || r.Pass != 1 {
@@ -82,7 +94,7 @@ func TestRowsAreCounted(t *testing.T) {
 
 // Sums that were saved are merged, and another pass begins where they lead.
 func TestPasses(t *testing.T) {
-	path := model(t)
+	path := model(t, streamtest.Clouds())
 	p := opened(t, path)
 	folder := t.TempDir()
 	var paths []string
@@ -129,10 +141,13 @@ func TestPasses(t *testing.T) {
 	if _, err := Merge(env, []string{paths[0], merged}); err == nil || !strings.Contains(err.Error(), "another pass") {
 		t.Errorf("sums of two passes: %v", err)
 	}
+	other := streamtest.With(streamtest.Clouds(), "features", func(_ int, rec arrow.Record) arrow.Array {
+		return rec.Column(rec.Schema().FieldIndices("probability")[0])
+	})
 	for name, c := range map[string]struct{ model, after, want string }{
 		"no model":          {missing, "", missing},
 		"no sums":           {path, missing, missing},
-		"sums of another":   {other(t), merged, merged},
+		"sums of another":   {model(t, other), merged, merged},
 		"no model but sums": {merged, "", merged},
 	} {
 		if _, err := Open(c.model, c.after); err == nil || !strings.Contains(err.Error(), c.want) {
@@ -141,23 +156,10 @@ func TestPasses(t *testing.T) {
 	}
 }
 
-// other is a model of other rows.
-func other(t *testing.T) string {
-	t.Helper()
-	path := filepath.Join(t.TempDir(), "model")
-	o := train.Options{Method: hedge.Method, Classifiers: []string{"logistic"}, Assume: []string{"balance"}, Save: path}
-	in := streamtest.With(streamtest.Clouds(), "features", func(_ int, rec arrow.Record) arrow.Array {
-		return rec.Column(rec.Schema().FieldIndices("probability")[0])
-	})
-	if err := train.Fit(o)(t.Context(), env, in, &streamtest.Sink{}); err != nil {
-		t.Fatal(err)
-	}
-	return path
-}
-
 // A pass without sums of all classifiers has none after it, and a model without the point to begin at has no first.
 func TestNoPass(t *testing.T) {
-	p := opened(t, model(t))
+	path := model(t, streamtest.Clouds())
+	p := opened(t, path)
 	r, err := p.Rows(t.Context(), env, streamtest.Without(streamtest.Clouds(), "embedding"), "part")
 	if err != nil {
 		t.Fatal(err)
@@ -165,6 +167,13 @@ func TestNoPass(t *testing.T) {
 	r.Parts = nil
 	if next, _, err := p.After(r); err == nil {
 		t.Errorf("after a pass over no rows comes %+v", next)
+	}
+	sums := filepath.Join(t.TempDir(), "sums")
+	if err := r.Save(sums); err != nil {
+		t.Fatal(err)
+	}
+	if next, err := Open(path, sums); err == nil {
+		t.Errorf("after a file of no rows comes %+v", next)
 	}
 	for i := range p.Model.Views {
 		p.Model.Views[i].FixedPoint = nil

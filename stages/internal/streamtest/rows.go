@@ -170,3 +170,12 @@ func Unreadable(column string) func(*arrowio.Batches) *arrowio.Batches {
 		})
 	}
 }
+
+// Prepared is the stream whose features say how they were prepared.
+func Prepared(in *arrowio.Batches, preparation string) *arrowio.Batches {
+	return each(in, func(_ int, rec arrow.Record) arrow.Record {
+		field := rec.Schema().Field(rec.Schema().FieldIndices("features")[0])
+		field.Metadata = arrow.MetadataFrom(map[string]string{arrowio.PreparationKey: preparation})
+		return array.NewRecord(arrowio.WithColumns(rec.Schema(), field), rec.Columns(), rec.NumRows())
+	})
+}
