@@ -1,6 +1,7 @@
 package train
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"log/slog"
@@ -323,6 +324,27 @@ func TestBackStartsAtTheShares(t *testing.T) {
 		if len(starts) != 1 || len(starts[0]) != 2 || math.Abs(starts[0][0]-want) > 1e-6 || math.Abs(starts[0][1]-(1-want)) > 1e-6 {
 			t.Errorf("%s: begins at %v, want %v first", way, starts, want)
 		}
+	}
+}
+
+// A score that labels rows gets the error of its context.
+func TestSubjectStops(t *testing.T) {
+	tr := &trials{env: env, spool: arrowio.NewSpool(rowsOf([]int{20, 20}, nil), 0), data: map[string]*stream.Samples{}}
+	rows, err := tr.gather(t.Context(), env, "features")
+	if err != nil {
+		t.Fatal(err)
+	}
+	s, err := tr.train(t.Context(), env, ways()[gmmot.Method], "features", rows)
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if _, err := s.Predict(ctx, rows.Target); !errors.Is(err, context.Canceled) {
+		t.Errorf("the error is %v", err)
+	}
+	if _, _, err := s.Back(ctx); !errors.Is(err, context.Canceled) {
+		t.Errorf("the error of the way back is %v", err)
 	}
 }
 
