@@ -103,6 +103,13 @@ func TestErrorsComeBack(t *testing.T) {
 	}
 	labelled := Options{Method: hedge.Method, Classifiers: []string{"logistic"}, Assume: []string{"balance"}, KeepAll: true, Labels: labelsOf(t, in, "class 0", "new")}
 	t.Run("labels", func(t *testing.T) { streamtest.Fails(t, env, in, Fit(labelled)) })
+	for _, score := range []string{validate.Reversed, validate.MixedScore} {
+		c := Choice{Candidates: candidates(ways()[unmix.Method]), Scores: []string{score}}
+		streamtest.StopsAt(t, func(ctx context.Context) error {
+			in.Rewind()
+			return Select(c)(ctx, env, in, &streamtest.Sink{})
+		})
+	}
 	for name, score := range map[string]string{gmmot.Method: validate.Reversed, "given": validate.Circular, unmix.Method: validate.MixedScore} {
 		c := Choice{Candidates: candidates(ways()[name]), Scores: []string{score}}
 		t.Run("choice of "+name, func(t *testing.T) {

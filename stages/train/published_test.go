@@ -9,9 +9,9 @@ import (
 
 	"gonum.org/v1/gonum/blas/blas32"
 
-	"mars.dev/mars/internal/contexttest"
 	"mars.dev/mars/stages"
 	"mars.dev/mars/stages/algorithms/adapt"
+	"mars.dev/mars/stages/internal/streamtest"
 )
 
 // blobs draws rows of one dimension around the centres, counts[k] of centre k.
@@ -109,8 +109,8 @@ func TestPublishedMixtureAtTheEdge(t *testing.T) {
 	if _, err := publishedMixture(0)(t.Context(), blobs([]int{1}, []float64{0}), 2); err == nil {
 		t.Error("one row has two components")
 	}
-	x := blobs([]int{30, 30}, []float64{0, 3})
-	contexttest.Stops(t, 2, func(ctx context.Context) error {
+	x := blobs([]int{4, 4}, []float64{0, 3})
+	streamtest.StopsAt(t, func(ctx context.Context) error {
 		_, err := publishedMixture(0)(ctx, x, 2)
 		return err
 	})

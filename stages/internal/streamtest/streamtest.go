@@ -113,6 +113,36 @@ func Stops(t *testing.T, env stages.Env, in *arrowio.Batches, stage stages.Func)
 	})
 }
 
+// ends is a context that ends after a number of calls of Err.
+type ends struct {
+	context.Context
+	left int
+}
+
+func (e *ends) Err() error {
+	e.left--
+	if e.left < 0 {
+		return context.Canceled
+	}
+	return nil
+}
+
+// StopsAt tests what contexttest.Stops does, at each call of Err: f calls it from one goroutine,
+// and not often.
+func StopsAt(t *testing.T, f func(ctx context.Context) error) {
+	t.Helper()
+	for calls := 0; ; calls++ {
+		ctx := &ends{t.Context(), calls}
+		err := f(ctx)
+		if err == nil && ctx.left >= 0 {
+			return
+		}
+		if !errors.Is(err, context.Canceled) {
+			t.Fatalf("after %d calls of Err the error is %v", calls, err)
+		}
+	}
+}
+
 // Refuses tests that a stage returns an error that has the text, and writes no row.
 func Refuses(t *testing.T, env stages.Env, in arrowio.Stream, stage stages.Func, text string) {
 	t.Helper()
