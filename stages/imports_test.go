@@ -14,6 +14,7 @@ var floors = []struct {
 	peers bool
 }{
 	{"words", within("internal/spelling"), false},
+	{"tests of contexts", within("internal/contexttest"), false},
 	{"algorithms/internal", within("stages/algorithms/internal"), true},
 	{"algorithms", within("stages/algorithms"), true},
 	{"arrowio", within("arrowio"), true},

@@ -202,10 +202,15 @@ func (f *fitter) measure(rec arrow.Record) error {
 	if f.components > maxComponents {
 		return f.fail(fmt.Errorf("there is a component numbered %d", f.components-1), fmt.Sprintf("number components from 0, below %d", maxComponents))
 	}
-	if f.width == 0 && rec.NumRows() > 0 {
-		vectors, err := arrowio.VectorColumnWithGaps(rec, f.Columns.Embedding)
-		f.width = vectors.Width
+	if f.width > 0 || rec.NumRows() == 0 {
+		return nil
+	}
+	vectors, err := arrowio.VectorColumnWithGaps(rec, f.Columns.Embedding)
+	if err != nil {
 		return err
+	}
+	if f.width = vectors.Width; f.width == 0 {
+		return f.Fail(f.Columns.Embedding, errors.New("rows have no numbers"), "")
 	}
 	return nil
 }

@@ -23,6 +23,10 @@ func (none) Next() (arrow.Record, error) { return nil, io.EOF }
 func TestTooManyCovariances(t *testing.T) {
 	in := arrowio.NewSpool(none{}, 0)
 	defer in.Close()
+	f := fitter{Rows: &stream.Rows{Stream: in}, classes: make([]string, 1), components: 1, width: 8192, cost: transport.Bures}
+	if err := f.begin(); err != nil {
+		t.Errorf("a gigabyte: %v", err)
+	}
 	for width, refused := range map[int]bool{50: false, 2048: true} {
 		f := fitter{Rows: &stream.Rows{Stream: in}, classes: make([]string, 65), components: 65, width: width, cost: transport.Bures}
 		if err := f.begin(); (err != nil) != refused || refused && !strings.Contains(err.Error(), "empty: the cost bures takes 130 covariances of 2048×2048 numbers") {

@@ -93,7 +93,7 @@ func writeSentence(w io.Writer, metadata map[string]string) {
 	of := "rows"
 	if p, err := prepared.Parse(metadata[adapt.KeyPreparation]); err == nil && len(p.Columns) > 0 {
 		names, e := p.Columns, encode.Encoder{}
-		if len(p.Inputs) > 0 && json.Unmarshal(p.Inputs, &e) == nil {
+		if json.Unmarshal(p.Inputs, &e) == nil { // fails where there are none
 			names = e.Inputs()
 		}
 		of = fmt.Sprintf("rows of %s (%s)", spelling.Count(len(names), "column", "columns"), spelling.List(names))
@@ -140,8 +140,8 @@ func readONNX(path string) (*description, error) {
 // writePrepared shows the columns that a model takes and how they are prepared.
 func writePrepared(w io.Writer, text string) error {
 	if text == "" {
-		_, err := fmt.Fprintln(w, "  it does not say which columns it takes")
-		return err
+		fmt.Fprintln(w, "  it does not say which columns it takes")
+		return nil
 	}
 	p, err := prepared.Parse(text)
 	if err != nil {
@@ -158,8 +158,8 @@ func writePrepared(w io.Writer, text string) error {
 		fmt.Fprintf(w, "  numbers are transformed by %s\n", side.Transform)
 	}
 	if side.None() {
-		_, err := fmt.Fprintf(w, "  columns, as they are: %s\n", strings.Join(p.Columns, ", "))
-		return err
+		fmt.Fprintf(w, "  columns, as they are: %s\n", strings.Join(p.Columns, ", "))
+		return nil
 	}
 	tw := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
 	heading := "less\tdivided by"

@@ -11,6 +11,7 @@ import (
 
 	"mars.dev/mars/stages"
 	"mars.dev/mars/stages/algorithms/adapt"
+	"mars.dev/mars/stages/internal/streamtest"
 )
 
 // blobs draws rows of one dimension around the centres, counts[k] of centre k.
@@ -101,4 +102,16 @@ func TestPublishedMixtureIsHard(t *testing.T) {
 			t.Errorf("component %d: mean %g and share %g of %d rows whose mean is %g", k, r.Means.At(k, 0), r.Proportions[k], n, sum/float64(n))
 		}
 	}
+}
+
+// The mixture fails where there are fewer rows than components, and when its context ends.
+func TestPublishedMixtureAtTheEdge(t *testing.T) {
+	if _, err := publishedMixture(0)(t.Context(), blobs([]int{1}, []float64{0}), 2); err == nil {
+		t.Error("one row has two components")
+	}
+	x := blobs([]int{4, 4}, []float64{0, 3})
+	streamtest.StopsAt(t, func(ctx context.Context) error {
+		_, err := publishedMixture(0)(ctx, x, 2)
+		return err
+	})
 }
