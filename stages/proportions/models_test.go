@@ -85,10 +85,7 @@ func TestFromSums(t *testing.T) {
 	if err := m.Respond(t.Context(), sums, point, m.Prepare(blas32.General{Rows: 12, Cols: 2, Stride: 2, Data: values.Data[24:]})); err != nil {
 		t.Fatal(err)
 	}
-	all, err := responses.New(responses.Header{Model: sum, Classes: m.Classes, Pass: 3, Point: point}, "part", sums)
-	if err != nil {
-		t.Fatal(err)
-	}
+	all := responses.New(responses.Header{Model: sum, Classes: m.Classes, Pass: 3, Point: point}, "part", sums)
 	file := filepath.Join(t.TempDir(), "sums")
 	if err := all.Save(file); err != nil {
 		t.Fatal(err)
