@@ -123,7 +123,9 @@ func TestDecide(t *testing.T) {
 func TestReadyRefuses(t *testing.T) {
 	for name, spoil := range map[string]func(*Model){
 		"classes":             func(m *Model) { m.ClassOf = m.ClassOf[1:] },
+		"has class 4 of 4":    func(m *Model) { m.ClassOf[2] = 4 },
 		"has class 7":         func(m *Model) { m.ClassOf[2] = 7 },
+		"not positive":        func(m *Model) { m.Mixture.Covariances[0] = []float64{-1} },
 		"proportion of class": func(m *Model) { m.Proportions[1] = math.NaN() },
 		"Gaussian":            func(m *Model) { m.Mixture.Covariances = nil },
 	} {
