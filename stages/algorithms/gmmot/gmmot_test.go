@@ -1,7 +1,9 @@
 package gmmot
 
 import (
+	"context"
 	"encoding/json"
+	"errors"
 	"math"
 	"os"
 	"strings"
@@ -134,6 +136,25 @@ func TestReadyRefuses(t *testing.T) {
 		if err := m.Ready(t.Context()); err == nil || !strings.Contains(err.Error(), name) {
 			t.Errorf("error %v, want %q", err, name)
 		}
+	}
+}
+
+// The end of the context ends a fit, and what labels rows.
+func TestStops(t *testing.T) {
+	o := readOracle(t)
+	m, x := o.fit(t)
+	ended, end := context.WithCancel(t.Context())
+	end()
+	_, predicted := m.Predict(ended, x)
+	_, _, fitted := Fit(ended, x, make([]int32, x.Rows), x, []string{"a"}, 0)
+	for what, err := range map[string]error{"labels": predicted, "fit": fitted} {
+		if !errors.Is(err, context.Canceled) {
+			t.Errorf("%s: error %v, want %v", what, err, context.Canceled)
+		}
+	}
+	m.Proportions[0] = math.NaN()
+	if _, err := m.Tensors(); err == nil || !strings.Contains(err.Error(), "NaN") {
+		t.Errorf("tensors of a proportion that is no number: %v", err)
 	}
 }
 
