@@ -99,6 +99,19 @@ func TestNoCovariance(t *testing.T) {
 			t.Errorf("%s: error %v", name, err)
 		}
 	}
+	means, err := newMoments(t.Context(), unscaled(3), dense.New(4, 3), []int32{0, 1, 0, 1}, 2)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i := range 3 {
+		for j := range 3 {
+			means.scatter.Set(i, j, float64(1+min(i, j)))
+		}
+	}
+	means.scatter.Set(0, 0, math.NaN())
+	if _, err := means.discriminants(); err == nil || !strings.HasPrefix(err.Error(), "eigen: the eigenvalues of a covariance do not converge") {
+		t.Errorf("discriminants: error %v", err)
+	}
 	m := broken(func(m *MTE) { m.gaussians.means.Set(0, 0, math.NaN()) })
 	if _, _, err := displacements(t.Context(), m.gaussians, m.target, 60, 0); err == nil || !strings.HasPrefix(err.Error(), "mte: matching classes with clusters: ") {
 		t.Errorf("a class whose mean is no number is matched: %v", err)
