@@ -38,22 +38,12 @@ func (t *trainer) checkpoint(w io.Writer) error {
 	if err != nil {
 		return err
 	}
-	proportions, err := json.Marshal(t.proportions)
-	if err != nil {
-		return err
-	}
-	critic, err := json.Marshal(t.criticDistance)
-	if err != nil {
-		return err
-	}
-	first, err := json.Marshal(t.firstLabels)
-	if err != nil {
-		return err
-	}
 	f := safetensors.File{Metadata: map[string]string{
-		keyFirst: string(first), keyFormat: checkpointFormat, keyRun: run, keyEpoch: strconv.Itoa(t.epoch),
-		KeyProportions: string(proportions), keyLosses: strconv.FormatFloat(t.firstLoss, 'g', -1, 64), keyCritic: string(critic),
+		keyFormat: checkpointFormat, keyRun: run, keyEpoch: strconv.Itoa(t.epoch), keyLosses: strconv.FormatFloat(t.firstLoss, 'g', -1, 64),
 	}}
+	if err := errors.Join(f.PutJSON(KeyProportions, t.proportions), f.PutJSON(keyCritic, t.criticDistance), f.PutJSON(keyFirst, t.firstLabels)); err != nil {
+		return err
+	}
 	for i, l := range t.learners {
 		letter := networkNames[i]
 		f.Metadata[keySteps+"."+letter] = fmt.Sprintf("[%d,%d]", l.optimiser.Step, l.averaged)
@@ -219,9 +209,7 @@ func (t *trainer) fingerprint() (string, error) {
 	for _, x := range []blas32.General{t.problem.Source, t.problem.Target} {
 		hashRows(h.Write, x)
 	}
-	if err := binary.Write(h, binary.LittleEndian, t.problem.Labels); err != nil {
-		return "", err
-	}
+	_ = binary.Write(h, binary.LittleEndian, t.problem.Labels) // a hash's Write never fails
 	t.run = hex.EncodeToString(h.Sum(nil))
 	return t.run, nil
 }

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"mars.dev/mars/stages/algorithms/internal/dense"
 	"mars.dev/mars/stages/algorithms/safetensors"
 )
 
@@ -26,6 +27,16 @@ func stored(t *testing.T, f safetensors.File) *safetensors.File {
 
 func TestSavedModelsPredictTheSame(t *testing.T) {
 	rows := sample(1, 200, 4, 0.2)
+	narrow := mustFit(t, Rows{dense.New(20, 1), make([]int32, 20)}, 2, Options{Rounds: 1})
+	var one safetensors.File
+	if err := narrow.Put(&one, ""); err != nil {
+		t.Fatal(err)
+	}
+	if m, err := Get(stored(t, one), "", 2); err != nil || m.Columns != 1 {
+		t.Errorf("a model of one column: %v", err)
+	} else if p := m.Posteriors(dense.New(0, 1)); p.Rows != 0 || p.Cols != 2 {
+		t.Errorf("no rows have %d posteriors of %d classes", p.Rows, p.Cols)
+	}
 	for name, labels := range map[string][]int32{"three classes": rows.Labels, "one class": make([]int32, 200)} {
 		m := mustFit(t, Rows{rows.X, labels}, 4, Options{Rounds: 4})
 		var f safetensors.File
@@ -55,6 +66,7 @@ func TestGetRefuses(t *testing.T) {
 	}{
 		{"metadata p.boosting is missing", func(f *safetensors.File) { delete(f.Metadata, "p.boosting") }},
 		{"p.boosting: 0 columns", func(f *safetensors.File) { f.Metadata["p.boosting"] = `{"columns":0}` }},
+		{"tensor p.trees", func(f *safetensors.File) { f.Tensors[trees].Shape = []int{4, 3} }},
 		{"p.start holds NaN", set(start, 0, float32(math.NaN()))},
 		{"p.nodes holds NaN or infinity", set(nodes, 2, float32(math.Inf(1)))},
 		{"p.trees: tree 0 is of class 3", set(trees, 0, 3)},

@@ -4,6 +4,7 @@ import (
 	"math"
 	"math/big"
 	"math/rand/v2"
+	"strings"
 	"testing"
 )
 
@@ -134,5 +135,28 @@ func BenchmarkAdd(b *testing.B) {
 	s := &Sum{}
 	for i := range b.N {
 		s.Add(float64(i&1023) * 1e-4)
+	}
+}
+
+// A sum of as many bits as there may be is read, and one of a bit more is not.
+func TestGreatestSum(t *testing.T) {
+	most := strings.Repeat("f", maxBits/4) + "p-1074"
+	for text, read := range map[string]bool{most: true, "-" + most: true, "1" + most: false} {
+		s, err := Parse(text)
+		if (err == nil) != read || read && s.String() != text {
+			t.Errorf("%.20s… of %d characters: %v", text, len(text), err)
+		}
+	}
+}
+
+// A carry out of the last digit makes room for itself.
+func TestCarryOfTheLastDigit(t *testing.T) {
+	for _, last := range []int64{1 << 40, -1 << 40} {
+		s := &Sum{digits: []int64{1, last}}
+		want := s.String()
+		s.carry()
+		if got := s.String(); got != want || len(s.digits) != 3 {
+			t.Errorf("%s becomes %s, of %d digits", want, got, len(s.digits))
+		}
 	}
 }

@@ -1,7 +1,9 @@
 package gmmot
 
 import (
+	"context"
 	"encoding/json"
+	"errors"
 	"math"
 	"os"
 	"strings"
@@ -123,7 +125,9 @@ func TestDecide(t *testing.T) {
 func TestReadyRefuses(t *testing.T) {
 	for name, spoil := range map[string]func(*Model){
 		"classes":             func(m *Model) { m.ClassOf = m.ClassOf[1:] },
+		"has class 4 of 4":    func(m *Model) { m.ClassOf[2] = 4 },
 		"has class 7":         func(m *Model) { m.ClassOf[2] = 7 },
+		"not positive":        func(m *Model) { m.Mixture.Covariances[0] = []float64{-1} },
 		"proportion of class": func(m *Model) { m.Proportions[1] = math.NaN() },
 		"Gaussian":            func(m *Model) { m.Mixture.Covariances = nil },
 	} {
@@ -132,6 +136,25 @@ func TestReadyRefuses(t *testing.T) {
 		if err := m.Ready(t.Context()); err == nil || !strings.Contains(err.Error(), name) {
 			t.Errorf("error %v, want %q", err, name)
 		}
+	}
+}
+
+// The end of the context ends a fit, and what labels rows.
+func TestStops(t *testing.T) {
+	o := readOracle(t)
+	m, x := o.fit(t)
+	ended, end := context.WithCancel(t.Context())
+	end()
+	_, predicted := m.Predict(ended, x)
+	_, _, fitted := Fit(ended, x, make([]int32, x.Rows), x, []string{"a"}, 0)
+	for what, err := range map[string]error{"labels": predicted, "fit": fitted} {
+		if !errors.Is(err, context.Canceled) {
+			t.Errorf("%s: error %v, want %v", what, err, context.Canceled)
+		}
+	}
+	m.Proportions[0] = math.NaN()
+	if _, err := m.Tensors(); err == nil || !strings.Contains(err.Error(), "NaN") {
+		t.Errorf("tensors of a proportion that is no number: %v", err)
 	}
 }
 

@@ -49,9 +49,7 @@ func principalAxes(ctx context.Context, z blas32.General, q int) (*axes, error) 
 // apply returns the coordinates of the rows of z, n×q.
 func (a *axes) apply(z blas32.General) blas32.General {
 	y := dense.New(z.Rows, a.directions.Cols)
-	if z.Rows > 0 {
-		kernel.Gemm(false, false, 1, z, a.directions, 0, y)
-		kernel.AddBias(y.Data, y.Rows, y.Cols, a.offset)
-	}
+	kernel.Gemm(false, false, 1, z, a.directions, 0, y)
+	kernel.AddBias(y.Data, y.Rows, y.Cols, a.offset)
 	return y
 }

@@ -113,9 +113,7 @@ func (c *Calibrator) Apply(posteriors blas32.General) blas32.General {
 	for i := range logs {
 		logs[i] = logs[i]/c.Temperature + c.Bias[i%len(c.Bias)]
 	}
-	if len(logs) > 0 {
-		kernel.Softmax64(logs, len(c.Bias))
-	}
+	kernel.Softmax64(logs, len(c.Bias))
 	out := dense.New(posteriors.Rows, posteriors.Cols)
 	for i, v := range logs {
 		out.Data[i] = float32(v)

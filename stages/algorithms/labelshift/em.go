@@ -158,7 +158,7 @@ func (s *posteriorSums) mean(ratios []float64) ([]float64, error) {
 
 // addPosteriors adds to sums each row times ratios, normalised, times its weight.
 func addPosteriors(sums []float64, x blas32.General, weights, ratios []float64) {
-	if 1 < len(sums) && len(sums) <= few {
+	if len(sums) <= few {
 		addFewPosteriors(sums, x, weights, ratios)
 		return
 	}

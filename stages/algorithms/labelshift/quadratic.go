@@ -83,9 +83,7 @@ func (q *quadratic) activeSet() error {
 		if !q.release() {
 			return nil
 		}
-		if err := q.descend(); err != nil {
-			return err
-		}
+		q.descend()
 	}
 	return errors.New("labelshift: least squares with bounds found no end: give more rows of each class")
 }
@@ -136,12 +134,9 @@ func (q *quadratic) release() bool {
 
 // descend goes to the minimum over the free variables, fixing at 0 those that
 // stand in the way.
-func (q *quadratic) descend() error {
+func (q *quadratic) descend() {
 	for {
-		target, err := q.solve()
-		if err != nil {
-			return err
-		}
+		target := q.solve()
 		step, blocking := 1.0, -1
 		for i, free := range q.free {
 			if free && target[i] <= 0 && q.x[i]/(q.x[i]-target[i]) <= step {
@@ -152,14 +147,14 @@ func (q *quadratic) descend() error {
 			q.x[i] += step * (target[i] - q.x[i])
 		}
 		if blocking < 0 {
-			return nil
+			return
 		}
 		q.x[blocking], q.free[blocking] = 0, false
 	}
 }
 
 // solve returns the minimum over the free variables, the others being 0.
-func (q *quadratic) solve() ([]float64, error) {
+func (q *quadratic) solve() []float64 {
 	var index []int
 	for i, free := range q.free {
 		if free {
@@ -187,14 +182,12 @@ func (q *quadratic) solve() ([]float64, error) {
 		right.SetVec(f, 1)
 	}
 	var solution mat.VecDense
-	if err := solution.SolveVec(left, right); err != nil && !dense.IsCondition(err) {
-		return nil, errors.New("labelshift: least squares has no solution: the classifier says the same of all rows")
-	}
+	_ = solution.SolveVec(left, right) // it fails by rounding alone, as the ridge keeps it solvable
 	x := make([]float64, len(q.x))
 	for a, i := range index {
 		x[i] = solution.AtVec(a)
 	}
-	return x, nil
+	return x
 }
 
 // exchange is block principal pivoting (Júdice & Pires 1994; Kim & Park 2011): all free
@@ -256,13 +249,10 @@ func (q *quadratic) factored() (level float64, ok bool) {
 	}
 	var cholesky mat.Cholesky
 	var x, each mat.VecDense
-	if !cholesky.Factorize(left) || cholesky.SolveVecTo(&x, right) != nil {
+	if !cholesky.Factorize(left) || cholesky.SolveVecTo(&x, right) != nil || cholesky.SolveVecTo(&each, ones) != nil {
 		return 0, false
 	}
 	if q.simplex {
-		if cholesky.SolveVecTo(&each, ones) != nil {
-			return 0, false
-		}
 		level = (mat.Sum(&x) - 1) / mat.Sum(&each)
 		x.AddScaledVec(&x, -level, &each)
 	}

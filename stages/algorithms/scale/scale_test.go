@@ -79,6 +79,7 @@ func TestErrors(t *testing.T) {
 		"quantiles: fitted to 1 features, the data have 2": Quantiles{Values: [][]float64{{1}}}.Check(2),
 		"those of feature 1 are no 2 ascending":            Quantiles{Values: [][]float64{{1, 2}, {2, 1}}}.Check(2),
 		"those of feature 0 are no 1 ascending":            Quantiles{Values: [][]float64{{math.NaN()}, {1}}}.Check(2),
+		"those of feature 0 are no 0 ascending":            Quantiles{Values: [][]float64{{}, {}}}.Check(2),
 		"log1p true with the cofactor 5":                   Transform{Log1p: true, Cofactor: 5}.Check(),
 		"row 2, feature 2: 3 lies":                         s.Apply(t.Context(), matrix(2, 2, 2, []float32{0, 0, 0, 3})),
 	} {

@@ -6,6 +6,7 @@ import (
 	"math"
 	"math/rand/v2"
 	"slices"
+	"strings"
 	"testing"
 
 	"gonum.org/v1/gonum/blas/blas32"
@@ -80,6 +81,9 @@ func TestLabelFails(t *testing.T) {
 	x := blas32.General{Rows: 1, Cols: 2, Stride: 2, Data: []float32{0.9, 0.1}}
 	if _, err := Label(t.Context(), x, nil); err == nil {
 		t.Error("posteriors of no known proportions were used")
+	}
+	if _, err := Label(t.Context(), x, []float64{0.5, 0.4}); err == nil || !strings.Contains(err.Error(), "the source proportions sum to 0.9") {
+		t.Errorf("proportions that are none: %v", err)
 	}
 	ended, end := context.WithCancel(t.Context())
 	end()
@@ -201,5 +205,13 @@ func TestConfig(t *testing.T) {
 			continue
 		}
 		t.Log(shape, c.Arch)
+	}
+	if _, err := Config("toys", []int{2}); err == nil || !strings.Contains(err.Error(), `arch "toys" is unknown`) {
+		t.Errorf("a network of no name: %v", err)
+	}
+	for side, want := range map[int]string{minSide: "digits-gn", minSide - 4: "resnet8"} {
+		if got := network([]int{1, side, side}); got != want {
+			t.Errorf("images of side %d get %s, want %s", side, got, want)
+		}
 	}
 }

@@ -2,9 +2,14 @@ package translate
 
 import (
 	"bytes"
+	"context"
+	"errors"
+	"strings"
 	"testing"
 
+	"mars.dev/mars/internal/contexttest"
 	"mars.dev/mars/stages/algorithms/adapt"
+	"mars.dev/mars/stages/algorithms/internal/dense"
 	"mars.dev/mars/stages/algorithms/mte"
 	"mars.dev/mars/stages/featurize/toy"
 )
@@ -74,6 +79,41 @@ func train(t *testing.T, p adapt.Problem, seed uint64) *adapt.Model {
 		t.Fatal(err)
 	}
 	return m
+}
+
+// The end of the context, a network of no name and rows that cannot be moved are errors of who meets them.
+func TestErrors(t *testing.T) {
+	p, _ := problem(t, 1)
+	c, err := Config("auto", []int{p.Source.Cols}, p.Source.Rows)
+	if err != nil {
+		t.Fatal(err)
+	}
+	responsibilities := dense.New(p.Target.Rows, 3)
+	for i := range responsibilities.Data {
+		responsibilities.Data[i] = 1. / 3
+	}
+	small := p
+	small.Source, small.Labels = dense.Rows(p.Source, 0, 300), p.Labels[:300]
+	small.Target, responsibilities = dense.Rows(p.Target, 0, 300), dense.Rows(responsibilities, 0, 300)
+	contexttest.Stops(t, 2, func(ctx context.Context) error {
+		_, err := Move(ctx, small, responsibilities)
+		return err
+	})
+	ended, end := context.WithCancel(t.Context())
+	end()
+	_, trained := Train(ended, p, c, []float64{1, 0, 0})
+	_, classifier := Classifier(1, 1)(ended, p.Source, p.Labels)
+	for what, err := range map[string]error{"training": trained, "a classifier": classifier} {
+		if !errors.Is(err, context.Canceled) {
+			t.Errorf("%s: error %v, want %v", what, err, context.Canceled)
+		}
+	}
+	if _, err := Config("toys", []int{2}, 10); err == nil || !strings.Contains(err.Error(), `arch "toys" is unknown`) {
+		t.Errorf("a network of no name: %v", err)
+	}
+	if _, err := Classifier(1, 1)(t.Context(), dense.New(2, 0), []int32{0, 1}); err == nil {
+		t.Error("rows without columns have a classifier")
+	}
 }
 
 func balancedAccuracy(got, truth []int32) float64 {

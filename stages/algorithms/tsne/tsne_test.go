@@ -6,6 +6,7 @@ import (
 	"context"
 	"encoding/binary"
 	"encoding/json"
+	"errors"
 	"io"
 	"math"
 	"math/rand/v2"
@@ -281,6 +282,8 @@ func TestRefuses(t *testing.T) {
 		{x, Options{LearningRate: 1e300}, "diverges"},
 		{x, Options{Exaggeration: .5}, "an exaggeration of 0.5"},
 		{x, Options{Iterations: -1}, "negative"},
+		{x, Options{Exaggerated: -1}, "negative"},
+		{x, Options{Components: -1}, "negative"},
 	} {
 		if _, err := Fit(context.Background(), c.x, c.o); err == nil || !strings.Contains(err.Error(), c.says) {
 			t.Errorf("%+v: %v does not say %q", c.o, err, c.says)
@@ -297,6 +300,11 @@ func TestContextEnds(t *testing.T) {
 		_, err := Fit(ctx, x, Options{Iterations: 20})
 		return err
 	})
+	ended, end := context.WithCancel(context.Background())
+	end()
+	if _, err := affinities(ended, x, 5); !errors.Is(err, context.Canceled) {
+		t.Errorf("affinities: error %v, want %v", err, context.Canceled)
+	}
 }
 
 // testdata/oracle/tsne/generate.py made these files with scikit-learn.

@@ -2,12 +2,16 @@ package eigen
 
 import (
 	"context"
-	"mars.dev/mars/internal/contexttest"
+	"errors"
+	"math"
 	"math/rand/v2"
+	"strings"
 	"testing"
 
 	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
+
+	"mars.dev/mars/internal/contexttest"
 )
 
 // Subspace iteration finds what a full decomposition does.
@@ -36,6 +40,27 @@ func TestSubspaceIteration(t *testing.T) {
 	for j := range q {
 		if diff := floats.Distance(mat.Col(nil, j, axes), mat.Col(nil, j, exact), 2); diff > 1e-5 {
 			t.Errorf("axis %d is off by %v", j, diff)
+		}
+	}
+}
+
+// A matrix with a value that is no number has no axes, of few columns and of many; nor has one after the end of the context.
+func TestNoAxes(t *testing.T) {
+	for _, d := range []int{3, maxExact + 1} {
+		scatter := mat.NewDense(d, d, nil)
+		for i := range d {
+			for j := range d {
+				scatter.Set(i, j, float64(1+min(i, j)))
+			}
+		}
+		ended, end := context.WithCancel(t.Context())
+		end()
+		if _, err := Leading(ended, scatter, 2); !errors.Is(err, context.Canceled) {
+			t.Errorf("%d columns: error %v, want %v", d, err, context.Canceled)
+		}
+		scatter.Set(0, 0, math.NaN())
+		if _, err := Leading(t.Context(), scatter, 2); err == nil || !strings.HasPrefix(err.Error(), "eigen: the eigenvalues of a covariance do not converge") {
+			t.Errorf("%d columns with NaN: error %v", d, err)
 		}
 	}
 }

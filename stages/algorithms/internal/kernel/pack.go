@@ -135,7 +135,7 @@ func (t *tiling[T]) transposePanel(dst []T, dstStep int, src view[T], rows, k in
 func packPlain[T float](dst []T, dstStep int, src view[T], i0, i1, p0, p1 int) {
 	for i := i0; i < i1; i++ {
 		for p := p0; p < p1; p++ {
-			dst[p*dstStep+i] = src.data[i*src.rowStep+p*src.colStep]
+			dst[p*dstStep+i] = src.data[i*src.rowStep+p]
 		}
 	}
 }

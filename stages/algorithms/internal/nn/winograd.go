@@ -46,7 +46,7 @@ func (w *winograd) pack() {
 	for c := range w.out {
 		for channel := range w.in {
 			for row := range w.side {
-				to := w.byRow[row*size+w.weightAt(c, channel, 0):]
+				to := w.byRow[row*size+w.weightAt(c, channel):]
 				for col := range w.side {
 					to[col*kernel.WeightBlock] = w.w[i]
 					i++
@@ -57,9 +57,9 @@ func (w *winograd) pack() {
 	w.weightsByPoint(w.packed, w.byRow)
 }
 
-// weightAt is the index in a row or a point of packed weights.
-func (w *winograd) weightAt(c, channel, col int) int {
-	return ((c/kernel.WeightBlock*w.in+channel)*w.side+col)*kernel.WeightBlock + c%kernel.WeightBlock
+// weightAt is the index of the first column of a kernel in a row or a point of packed weights.
+func (w *winograd) weightAt(c, channel int) int {
+	return (c/kernel.WeightBlock*w.in+channel)*w.side*kernel.WeightBlock + c%kernel.WeightBlock
 }
 
 // weightsByPoint sets points to G times rows.

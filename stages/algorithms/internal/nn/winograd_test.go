@@ -22,24 +22,46 @@ func TestWinogradIsByDefinition(t *testing.T) {
 		{"conv 8 5 3", 3, []int{8, 6, 4}},
 		{"conv 9 17 3 nobias", 3, []int{9, 10, 7}},
 		{"conv 16 32 3", 3, []int{16, 18, 18}},
+		{"conv 8 3 3", 3, []int{8, 14, 64}}, // of lines so long that few are held at a time
 	} {
-		n := network(t, test.layers, test.shape...)
-		if !slices.ContainsFunc(n.NewPass(1, true, nil).steps, func(s step) bool { c, ok := s.(*convStep); return ok && c.winograd != nil }) {
-			t.Fatalf("%s: Winograd's algorithm is not used", test.layers)
-		}
-		for i := range n.Params {
-			n.Params[i] += 0.01 * float32(i%7)
-		}
-		const rows = 27 // more than a few groups, and not whole ones
-		x, dy := randomRows(rows*n.Inputs), randomRows(rows*n.Outputs)
-		p := n.NewPass(rows, true, nil)
-		y := slices.Clone(p.Forward(x, rows))
-		dx := slices.Clone(p.Backward(slices.Clone(dy), rows, true))
-		want := byDefinition(n, x, dy, test.shape, test.side, rows)
-		compareTo(t, test.layers+": output", y, want.y)
-		compareTo(t, test.layers+": gradient of the input", dx, want.dx)
-		compareTo(t, test.layers+": gradient", p.Grads, want.grads)
+		isByDefinition(t, test.layers, test.side, test.shape, true)
 	}
+}
+
+// So do convolutions for which it is not used, of lines long and short, and with channels that fill a block of weights and more.
+func TestDirectConvolutionIsByDefinition(t *testing.T) {
+	for _, test := range []struct {
+		layers string
+		side   int
+		shape  []int
+	}{
+		{"conv 2 3 3", 3, []int{2, 7, 64}},
+		{"conv 19 5 3 nobias", 3, []int{19, 7, 5}},
+		{"conv 9 17 2", 2, []int{9, 5, 6}},
+	} {
+		isByDefinition(t, test.layers, test.side, test.shape, false)
+	}
+}
+
+// isByDefinition compares a convolution and its gradients with what they are by definition.
+func isByDefinition(t *testing.T, layers string, side int, shape []int, winograd bool) {
+	t.Helper()
+	n := network(t, layers, shape...)
+	if winograd != slices.ContainsFunc(n.NewPass(1, true, nil).steps, func(s step) bool { c, ok := s.(*convStep); return ok && c.winograd != nil }) {
+		t.Fatalf("%s: Winograd's algorithm is used: %v", layers, !winograd)
+	}
+	for i := range n.Params {
+		n.Params[i] += 0.01 * float32(i%7)
+	}
+	const rows = 27 // more than a few groups, and not whole ones
+	x, dy := randomRows(rows*n.Inputs), randomRows(rows*n.Outputs)
+	p := n.NewPass(rows, true, nil)
+	y := slices.Clone(p.Forward(x, rows))
+	dx := slices.Clone(p.Backward(slices.Clone(dy), rows, true))
+	want := byDefinition(n, x, dy, shape, side, rows)
+	compareTo(t, layers+": output", y, want.y)
+	compareTo(t, layers+": gradient of the input", dx, want.dx)
+	compareTo(t, layers+": gradient", p.Grads, want.grads)
 }
 
 type passed struct{ y, dx, grads []float64 }
