@@ -155,7 +155,7 @@ type Config struct {
 	FirstBatchTwice bool
 
 	Seed uint64
-	// Jobs is the number of threads that split a batch. Each has sums of its own, so
+	// Jobs is the number of threads that split a batch (0: all that the process may use). Each has sums of its own, so
 	// another number gives other rounding errors, and other dropout masks.
 	Jobs int
 

@@ -9,6 +9,7 @@ import (
 	"math"
 	"os"
 	"path/filepath"
+	"runtime"
 	"slices"
 	"strings"
 	"testing"
@@ -60,6 +61,21 @@ func mustTrain(tb testing.TB, p Problem, c Config) *Model {
 		tb.Fatal(err)
 	}
 	return m
+}
+
+// No number of threads is as many as the process may use: a Go program need not know it.
+func TestJobsLeftOut(t *testing.T) {
+	p, c := quickConfig(t, "source")
+	c.Jobs = 0
+	all := save(t, mustTrain(t, p, c))
+	c.Jobs = runtime.GOMAXPROCS(0)
+	if !bytes.Equal(all, save(t, mustTrain(t, p, c))) {
+		t.Error("0 threads give another model than all do")
+	}
+	c.Jobs = -1
+	if _, err := Train(t.Context(), p, c); err == nil || err.Error() != "adapt: jobs -1: want at least 0" {
+		t.Errorf("-1 threads: %v", err)
+	}
 }
 
 func TestSameSeedGivesSameBytes(t *testing.T) {

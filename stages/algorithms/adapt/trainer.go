@@ -1,8 +1,10 @@
 package adapt
 
 import (
+	"cmp"
 	"context"
 	"math/rand/v2"
+	"runtime"
 
 	"gonum.org/v1/gonum/blas/blas32"
 
@@ -95,7 +97,7 @@ func newTrainer(ctx context.Context, p Problem, c Config, arch nn.Arch) (*traine
 	if c.StartProportions != nil {
 		t.proportions = c.StartProportions
 	}
-	t.startWorkers(min(c.Jobs, rows))
+	t.startWorkers(min(cmp.Or(c.Jobs, runtime.GOMAXPROCS(0)), rows))
 	return t, nil
 }
 

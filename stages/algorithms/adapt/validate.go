@@ -112,7 +112,7 @@ func (c Config) checkNumbers() error {
 		value, min int
 	}{
 		{"epochs", c.Epochs, 1}, {"start of alignment", c.StartAlign, 0}, {"epochs between estimates", c.ReestimateEvery, 1},
-		{"critic steps", c.CriticSteps, 1}, {"batch", c.Batch, 2}, {"jobs", c.Jobs, 1},
+		{"critic steps", c.CriticSteps, 1}, {"batch", c.Batch, 2}, {"jobs", c.Jobs, 0},
 		{"start of decay", c.DecayFrom, 0}, {"start of averaging", c.AverageFrom, 0},
 		{"iterations", c.Iterations, 0},
 	}
