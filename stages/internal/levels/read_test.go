@@ -6,6 +6,10 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/apache/arrow/go/v15/arrow/array"
+
+	"mars.dev/mars/arrowio"
 )
 
 // A tree is read from a table. What is wrong with it is told by its row, counted from 1, and its file.
@@ -18,6 +22,7 @@ func TestRead(t *testing.T) {
 		{"label\np\n", ": has one column, and levels are two or more"},
 		{"label,label\np,p\n", `column "label" is there twice`},
 		{"tissue,label\nt,p\nu\n", ": line 3"},
+		{"\"tissue,label\n", ": line 1"},
 	} {
 		if err := os.WriteFile(path, []byte(tc.text), 0o600); err != nil {
 			t.Fatal(err)
@@ -29,6 +34,14 @@ func TestRead(t *testing.T) {
 		case tc.want != "" && (err == nil || !strings.HasPrefix(err.Error(), path) || !strings.Contains(err.Error(), tc.want)):
 			t.Errorf("%q: %v", tc.text, err)
 		}
+	}
+	tree, err := New([]string{"tissue", "label"}, [][]string{{"t", "t"}, {"p", "q"}}, []string{"p", "q"}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	columns := tree.Columns(arrowio.Vectors{Data: []float32{0.9, 0.1, 0.2, 0.8}, Rows: 2, Width: 2}, nil, map[int]bool{1: true}, "new")
+	if got := columns[0].(*array.String); got.Value(0) != "t" || got.Value(1) != "new" {
+		t.Errorf("a row that is like none is of the class %s, and another of %s", got.Value(1), got.Value(0))
 	}
 	for _, path := range []string{"-", t.TempDir(), filepath.Join(t.TempDir(), "none.csv")} {
 		if tree, err := Read(t.Context(), path, nil); err == nil || !strings.Contains(err.Error(), path) {
