@@ -112,7 +112,9 @@ func (s *rowsSink) Write(rec arrow.Record) error {
 
 // Where memory is short, that is the error, or all is as where there is enough: nothing is left out in silence.
 func TestFilesInLittleMemory(t *testing.T) {
-	for name, o := range cases(t) {
+	all := cases(t)
+	for _, name := range []string{"mixed", "mixed target", "drawn"} {
+		o := all[name]
 		t.Run(name, func(t *testing.T) {
 			in := func(limit int64) (text string, err error) {
 				o, out, log := o, &rowsSink{}, &bytes.Buffer{}

@@ -321,6 +321,27 @@ func TestTargetsThatGrow(t *testing.T) {
 	}
 }
 
+// A row of the target that cannot be prepared is told by its file and place, be it read in blocks or as a whole.
+func TestBadRowsOfATarget(t *testing.T) {
+	folder := t.TempDir()
+	source := SideOptions{Path: writeFile(t, folder, "s.csv", numberTable(40, 0))}
+	low := writeFile(t, folder, "low.csv", "a,b\n1,2\n3,-2\n")
+	gap := writeFile(t, folder, "gap.csv", "a,b\n1,2\n3,\n")
+	for _, rows := range []int{0, 2} {
+		for name, tc := range map[string]struct {
+			o    Options
+			want string
+		}{
+			"no logarithm": {Options{Target: SideOptions{Path: low, MaxRows: rows}, Transform: scale.Transform{Log1p: true}}, low + `: line 3, column "b": -2 has no log1p`},
+			"a gap":        {Options{Target: SideOptions{Path: gap, MaxRows: rows}, Mixed: MixedOptions{RefuseMissing: true}}, gap + `: line 3, column "b": the value is missing: fill or drop the row`},
+		} {
+			tc.o.Source = source
+			out := &collected{rows: map[string][][]float32{}}
+			refused(t, fmt.Sprintf("%s, %d rows drawn", name, rows), Files(t.Context(), stages.Env{Columns: arrowio.DefaultColumns()}, tc.o, out), tc.want)
+		}
+	}
+}
+
 // Rows of which none has a value are refused, be they read as a whole or in blocks.
 func TestRowsWithoutValues(t *testing.T) {
 	path := writeFile(t, t.TempDir(), "t.csv", "a,b,kind,day\n,,,\n,,,\n")
