@@ -189,6 +189,9 @@ func (o *Options) recipe(env *stages.Env) (st *recipe, err error) {
 
 // read reads both sides, with one shape and one set of classes.
 func read(ctx context.Context, env stages.Env, o Options, st *recipe) (*dataset, error) {
+	if o.Source.Path == "" && o.Target.Path == "" {
+		return nil, errors.New("there is nothing to read: give --source FILE, --target FILE or both")
+	}
 	d := &dataset{classes: st.Classes, truth: o.Truth && o.Target.Path != "", files: o.FileColumn, batches: o.BatchFiles || o.Source.Format.Batch != ""}
 	if err := checkFileColumn(env, o.FileColumn); err != nil {
 		return nil, err
@@ -233,9 +236,6 @@ func read(ctx context.Context, env stages.Env, o Options, st *recipe) (*dataset,
 	st.tellEncoder(env)
 	if err := st.explain(o.Mixed.Explain, source, target); err != nil {
 		return nil, err
-	}
-	if len(sides) == 0 && d.flow == nil {
-		return nil, errors.New("there is nothing to read: give --source FILE, --target FILE or both")
 	}
 	if d.classes == nil && sides[arrowio.SourceDomain] != nil {
 		d.classes = tables.Classes(sides[arrowio.SourceDomain].Labels)
