@@ -520,3 +520,48 @@ func (s *sizesSink) Write(rec arrow.Record) error {
 	}
 	return nil
 }
+
+// A state keeps how features are scaled, in each domain.
+func TestStateKeepsScalings(t *testing.T) {
+	standard := scale.Scaling{Standard: &scale.Standard{Mean: []float64{1, 2}, Deviation: []float64{3, 4}}}
+	quantiles := scale.Scaling{Quantiles: &scale.Quantiles{Values: [][]float64{{1, 2}, {3, 5}}}}
+	st := &recipe{source: standard, target: quantiles}
+	path := filepath.Join(t.TempDir(), "x.state")
+	sum, err := st.save(path, 2)
+	if err != nil {
+		t.Fatal(err)
+	}
+	got, again, err := loadRecipe(path)
+	if err != nil || sum != again || !reflect.DeepEqual(got.source, standard) || !reflect.DeepEqual(got.target, quantiles) {
+		t.Errorf("%+v, %v", got, err)
+	}
+}
+
+// What is for numbers is warned of where no feature is one, unless it was settled before.
+func TestWarnWithoutNumbers(t *testing.T) {
+	categories := &encode.Encoder{Columns: []encode.Column{{Field: tables.Field{Name: "k", Kind: tables.Category, Values: []string{"x"}}, Levels: []int{0}}}}
+	log1p := &scale.Transform{Log1p: true}
+	const transform = "s.csv: no feature is a number, so log1p changes nothing: leave it out, or choose columns of numbers with --columns"
+	const robust = "s.csv: no feature is a number, so --scale robust is of categories, dates and times alone: leave it out, or choose columns of numbers with --columns"
+	source := SideOptions{Path: "s.csv"}
+	for name, tc := range map[string]struct {
+		st   recipe
+		o    Options
+		want []string
+	}{
+		"a transform":         {recipe{Encoder: categories, Transform: log1p}, Options{Source: source}, []string{transform}},
+		"a scale":             {recipe{Encoder: categories}, Options{Source: source, Scale: scale.Robust}, []string{robust}},
+		"both":                {recipe{Encoder: categories, Transform: log1p}, Options{Source: source, Scale: scale.Robust}, []string{transform, robust}},
+		"the usual scale":     {recipe{Encoder: categories}, Options{Source: source, Scale: scale.Moments}, nil},
+		"none":                {recipe{Encoder: categories}, Options{Source: source}, nil},
+		"of a state":          {recipe{Encoder: categories, Transform: log1p}, Options{Source: source, Load: "x"}, nil},
+		"of a model":          {recipe{Encoder: categories, Transform: log1p}, Options{Source: source, Prepared: "x"}, nil},
+		"features of numbers": {recipe{Transform: log1p}, Options{Source: source}, nil},
+	} {
+		var log bytes.Buffer
+		tc.st.warnWithoutNumbers(logged(&log), tc.o)
+		if got := said(&log); !slices.Equal(got, tc.want) {
+			t.Errorf("%s: it said %q", name, got)
+		}
+	}
+}
