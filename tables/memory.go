@@ -20,10 +20,10 @@ func extend[T any](mem *arrowio.Budget, s []T, k, limit int) ([]T, error) {
 	return move(mem, s, need, max(need, min(cap(s)+cap(s)/2, limit)))
 }
 
-// move returns s with need values and room for so many.
+// move returns s with need values and room for so many, or s as it is if that takes too much memory.
 func move[T any](mem *arrowio.Budget, s []T, need, room int) ([]T, error) {
 	if err := take[T](mem, room); err != nil {
-		return nil, err
+		return s, err
 	}
 	out := make([]T, need, room)
 	copy(out, s)

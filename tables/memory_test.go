@@ -2,6 +2,7 @@ package tables
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -77,6 +78,30 @@ func TestParseID(t *testing.T) {
 		v, ok := parseID(name)
 		if ok != want || ok && strconv.FormatInt(v, 10) != name {
 			t.Errorf("parseID(%q) = %d, %v", name, v, ok)
+		}
+	}
+}
+
+// A text that does not fit is refused by the limit, wherever in a row that is reached: with names, numbers and what only looks
+// like a number.
+func TestTextInLittleMemory(t *testing.T) {
+	text := "id,a,kind,b,label\n"
+	for i := range 150 {
+		text += fmt.Sprintf("r%d,%d,k%d, 1e%d,l%d\n", i, i, i%3, i%4, i%2)
+	}
+	for name, o := range map[string]Options{"all": {}, "mixed": {Mixed: true}, "identities": {OnlyIDs: true}} {
+		for limit := int64(1); ; limit += 40 + limit/200 {
+			o.Memory = arrowio.NewBudget(limit)
+			table, err := Read(t.Context(), strings.NewReader(text), "t.csv", o)
+			if err == nil {
+				if table.Features.Rows != 150 || len(table.IDNames) != 150 {
+					t.Errorf("%s: in %d bytes, %d rows of %d names", name, limit, table.Features.Rows, len(table.IDNames))
+				}
+				break
+			}
+			if short := (*arrowio.LimitError)(nil); !errors.As(err, &short) {
+				t.Fatalf("%s: in %d bytes: %v", name, limit, err)
+			}
 		}
 	}
 }

@@ -154,7 +154,10 @@ func (r *recordReader) each(ctx context.Context, numbers, texts []int, style sca
 	split := func(c *scan.Chunk) (*textBlock, error) {
 		b := r.newBlock()
 		b.end, b.numberColumns, b.textColumns = c.End(), numbers, texts
-		return b, r.split(c, b, style)
+		err := r.split(c, b, style)
+		n := len(b.lines) // without what a row has that took no more memory
+		b.numbers, b.texts = b.numbers[:n*len(numbers)], b.texts[:n*len(texts)]
+		return b, err
 	}
 	return scan.Each(ctx, r.scanner, algorithms.Jobs(), split, func(b *textBlock) error {
 		defer r.free(b)

@@ -189,6 +189,9 @@ func (o *Options) recipe(env *stages.Env) (st *recipe, err error) {
 
 // read reads both sides, with one shape and one set of classes.
 func read(ctx context.Context, env stages.Env, o Options, st *recipe) (*dataset, error) {
+	if o.Source.Path == "" && o.Target.Path == "" {
+		return nil, errors.New("there is nothing to read: give --source FILE, --target FILE or both")
+	}
 	d := &dataset{classes: st.Classes, truth: o.Truth && o.Target.Path != "", files: o.FileColumn, batches: o.BatchFiles || o.Source.Format.Batch != ""}
 	if err := checkFileColumn(env, o.FileColumn); err != nil {
 		return nil, err
@@ -209,7 +212,7 @@ func read(ctx context.Context, env stages.Env, o Options, st *recipe) (*dataset,
 		st.tellColumns(env, source, target, o)
 	} else if tellable(source) && len(source.Columns) == len(d.flow.spreads) {
 		d.flow.names = source.Columns
-		if d.flow.source, err = spreadsOf(source, d.flow.options.Memory); err != nil { // as it was read
+		if d.flow.source, err = ownSpreads(source, d.flow.options.Memory); err != nil { // as it was read
 			return nil, err
 		}
 	}
@@ -233,9 +236,6 @@ func read(ctx context.Context, env stages.Env, o Options, st *recipe) (*dataset,
 	st.tellEncoder(env)
 	if err := st.explain(o.Mixed.Explain, source, target); err != nil {
 		return nil, err
-	}
-	if len(sides) == 0 && d.flow == nil {
-		return nil, errors.New("there is nothing to read: give --source FILE, --target FILE or both")
 	}
 	if d.classes == nil && sides[arrowio.SourceDomain] != nil {
 		d.classes = tables.Classes(sides[arrowio.SourceDomain].Labels)
@@ -734,11 +734,12 @@ func (d *dataset) sameShape(o Options) error {
 		return nil
 	}
 	a, b := d.sides[0], d.sides[1]
-	if len(a.shape) == 3 && len(b.shape) == 3 && a.shape[0] != b.shape[0] {
+	images := len(a.shape) == 3 && len(b.shape) == 3
+	switch {
+	case images && a.shape[0] != b.shape[0]:
 		return fmt.Errorf("images of %s are %s and those of %s %s: give --grey to make those in colour grey, or --colour to repeat the channel of grey ones",
 			o.Source.Path, inChannels(a.shape[0]), o.Target.Path, inChannels(b.shape[0]))
-	}
-	if len(a.shape) == 3 && len(b.shape) == 3 && a.shape[0] == b.shape[0] {
+	case images:
 		return fmt.Errorf("images of %s are %d×%d and those of %s %d×%d: give --target-resize %dx%d, or bring them to one shape with --source-resize, --source-pad and --target-pad",
 			o.Source.Path, a.shape[1], a.shape[2], o.Target.Path, b.shape[1], b.shape[2], a.shape[1], a.shape[2])
 	}

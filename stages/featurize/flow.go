@@ -212,7 +212,7 @@ func earlyDoubts(source *tables.Table, columns []string, target []spread, mem *a
 			left = append(left, target[j])
 		}
 	}
-	own, err := spreadsOf(source, mem)
+	own, err := ownSpreads(source, mem)
 	if err != nil {
 		return nil, err
 	}

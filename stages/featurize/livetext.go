@@ -342,9 +342,6 @@ func (t *LiveText) findHead(ctx context.Context, text []byte, ends []int) error 
 		if ctx.Err() != nil {
 			return ctx.Err()
 		}
-		if lacking := (*tables.MissingColumns)(nil); errors.As(err, &lacking) && end == ends[len(ends)-1] {
-			return err
-		}
 	}
 	return nil
 }

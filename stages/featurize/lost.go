@@ -6,7 +6,6 @@ import (
 
 	"mars.dev/mars/stages"
 	"mars.dev/mars/tables"
-	"mars.dev/mars/tables/encode"
 )
 
 // A lost looks in the target for columns that have values in the source alone: those that are
@@ -90,37 +89,18 @@ func (st *recipe) dropLost(env stages.Env, source, target *tables.Table) {
 	st.leaveOut(env, empty, stuck, target.Name, source, target)
 }
 
-// leaveOut leaves out columns that the target has lost, with a warning.
+// leaveOut leaves out columns that the target has lost, with a warning. There are none without an Encoder: a single column of
+// lists is all there is.
 func (st *recipe) leaveOut(env stages.Env, empty, stuck []string, target string, source *tables.Table, others ...*tables.Table) {
 	if len(empty) > 0 {
 		env.Logger().Warn(fmt.Sprintf("%s: columns that are left out, because no row has a value: %s", target, nameColumns(empty)))
-		st.forget(empty, "no value in "+target)
+		st.Encoder.Drop(empty, "no value in "+target)
 	}
 	if len(stuck) > 0 {
 		env.Logger().Warn(fmt.Sprintf("%s: columns that are left out, because all rows have one value, as of a sensor that has died or a stain that was forgotten, and those of %s have many: %s: choose them with --columns if they are features", target, source.Name, nameColumns(stuck)))
-		st.forget(stuck, "one value in "+target)
+		st.Encoder.Drop(stuck, "one value in "+target)
 	}
-	sides := append(others, source)
-	switch {
-	case len(empty)+len(stuck) == 0:
-	case st.Encoder != nil:
-		st.prune(env, source.Name, sides...)
-	default:
-		for _, t := range sides {
-			*t = *t.Select(st.Columns)
-		}
-		st.Centres = source.Centres
+	if len(empty)+len(stuck) > 0 {
+		st.prune(env, source.Name, append(others, source)...)
 	}
-}
-
-// forget takes columns away, for a reason that people are told.
-func (st *recipe) forget(names []string, why string) {
-	if st.Encoder != nil {
-		st.Encoder.Drop(names, why)
-		return
-	}
-	for _, name := range names {
-		st.dropped = append(st.dropped, encode.Column{Field: tables.Field{Name: name}, Dropped: why})
-	}
-	st.Columns = without(st.Columns, names)
 }

@@ -35,18 +35,8 @@ type MixedOptions struct {
 func (st *recipe) learn(ctx context.Context, env stages.Env, sides []*tables.Table, domain arrowio.Domain, o Options) error {
 	t, memory := sides[0], o.side(domain).Format.Memory
 	name := func(j int) string { return t.Columns[j] }
-	if t.Fields == nil {
+	if t.Fields == nil { // lists of one number each, of one column unless others were named
 		st.Columns = t.Columns
-		if o.side(domain).Format.Columns == nil {
-			ids, err := identities(ctx, t, name, ofWhole(t, memory))
-			if err != nil {
-				return err
-			}
-			st.Columns = without(t.Columns, leaveIdentities(env, t, ids))
-		}
-		for k := range sides {
-			sides[k] = sides[k].Select(st.Columns)
-		}
 		return nil
 	}
 	named := o.side(domain).Format.Columns != nil

@@ -133,6 +133,11 @@ func TestBadPipes(t *testing.T) {
 			out := arrowio.NewWriter(w, "test", arrowio.WriteOptions{})
 			return firstOf(out.Begin(one.Schema()), out.Write(one), out.Close())
 		},
+		"gzip": func(w *os.File) error { _, err := w.WriteString("\x1f\x8b\x08"); return err },
+		"byte 0": func(w *os.File) error { // the length of a schema, and no more
+			_, err := w.WriteString("\xff\xff\xff\xff\x10\x00\x00\x00\x10\x00")
+			return err
+		},
 		"has no rows": func(w *os.File) error {
 			out := arrowio.NewWriter(w, "test", arrowio.WriteOptions{})
 			return firstOf(out.Begin(numbers(1).Schema()), out.Close())

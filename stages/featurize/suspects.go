@@ -439,11 +439,11 @@ func doubtsOfSides(source, target *tables.Table, mem *arrowio.Budget) ([]string,
 	}
 	held := mem.Part()
 	defer held.Close()
-	own, err := spreadsOf(source, held)
+	own, err := ownSpreads(source, held)
 	if err != nil {
 		return nil, err
 	}
-	others, err := spreadsOf(target, held)
+	others, err := ownSpreads(target, held)
 	if err != nil {
 		return nil, err
 	}
@@ -574,10 +574,19 @@ func newSpreads(columns int) []spread {
 // spreadsOf are those of the columns of a table, in memory of mem.
 func spreadsOf(t *tables.Table, mem *arrowio.Budget) ([]spread, error) {
 	if err := mem.Take(int64(t.Features.Cols) * int64(unsafe.Sizeof(spread{}))); err != nil {
-		return nil, tables.Limited(fmt.Errorf("%s: %d columns: %w", t.Name, t.Features.Cols, err))
+		return nil, tables.Limited(fmt.Errorf("%d columns: %w", t.Features.Cols, err))
 	}
 	spreads := newSpreads(t.Features.Cols)
 	return spreads, addRows(spreads, t, mem)
+}
+
+// ownSpreads are spreadsOf, whose error says which table.
+func ownSpreads(t *tables.Table, mem *arrowio.Budget) ([]spread, error) {
+	spreads, err := spreadsOf(t, mem)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", t.Name, err)
+	}
+	return spreads, nil
 }
 
 // addRows adds the rows of a table to the spreads of its columns, in memory of mem.
@@ -587,7 +596,7 @@ func addRows(spreads []spread, t *tables.Table, mem *arrowio.Budget) error {
 		had := cap(s.values)
 		s.addColumn(t, j)
 		if err := mem.Take(int64(cap(s.values)-had) * int64(unsafe.Sizeof(valueRows{}))); err != nil {
-			return tables.Limited(fmt.Errorf("%s: %d columns: %w", t.Name, len(spreads), err))
+			return tables.Limited(fmt.Errorf("%d columns: %w", len(spreads), err))
 		}
 	}
 	return nil

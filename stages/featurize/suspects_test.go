@@ -198,7 +198,7 @@ func TestSpreadsAreOfTheBudget(t *testing.T) {
 	if s := spreads[1]; len(s.values) != glanceRows+1 || s.rowsOf(1+columns) != 1 || s.rowsOf(2) != 0 || s.rows != rows || s.low != 1 || s.high != 1+(rows-1)*columns {
 		t.Errorf("the spread of a column is %d rows from %v to %v, of %d values", s.rows, s.low, s.high, len(s.values))
 	}
-	if _, err := spreadsOf(table, arrowio.NewBudget(1000)); err == nil || !strings.Contains(err.Error(), "x.csv: 50 columns: needs") {
+	if _, err := spreadsOf(table, arrowio.NewBudget(1000)); err == nil || !strings.Contains(err.Error(), "50 columns: needs") {
 		t.Errorf("error %v", err)
 	}
 }

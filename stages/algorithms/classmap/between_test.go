@@ -1,6 +1,9 @@
 package classmap
 
 import (
+	"context"
+	"errors"
+	"math"
 	"math/rand/v2"
 	"testing"
 
@@ -26,6 +29,34 @@ func covarianceOf(rng *rand.Rand, d int, rest float64, scales ...float64) *mat.S
 	c.Mul(x.T(), x)
 	c.Scale(1/float64(4*d), &c)
 	return eigen.Symmetrised(&c)
+}
+
+// Up to a number of dimensions the map is exact in all of them.
+func TestBetweenIsExact(t *testing.T) {
+	source, target := mat.NewSymDense(exactAxes, nil), mat.NewSymDense(exactAxes, nil)
+	for j := range exactAxes {
+		source.SetSym(j, j, 1)
+		target.SetSym(j, j, float64(1+j*j))
+	}
+	m, err := between(t.Context(), source, target)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for j := range exactAxes {
+		if got, want := m.At(j, j), math.Sqrt(float64(1+j*j)); math.Abs(got-want) > 1e-9*want {
+			t.Errorf("axis %d is mapped by %v, want %v", j, got, want)
+		}
+	}
+}
+
+// The axes of many dimensions are looked for until the context ends.
+func TestBetweenStopsWithItsContext(t *testing.T) {
+	ended, cancel := context.WithCancel(t.Context())
+	cancel()
+	many := mat.NewSymDense(exactAxes+1, nil)
+	if m, err := between(ended, many, many); !errors.Is(err, context.Canceled) {
+		t.Errorf("%v, %v", m, err)
+	}
 }
 
 // With many dimensions the map still gives the source the target's variances

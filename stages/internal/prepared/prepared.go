@@ -80,11 +80,6 @@ func Parse(text string) (*Preparation, error) {
 	if p.Version != version {
 		return nil, fmt.Errorf("%s: version %d is not known: use the program that made it", arrowio.PreparationKey, p.Version)
 	}
-	for _, c := range p.Centres {
-		if c-c != 0 {
-			return nil, fmt.Errorf("%s: a centre is no number: use the program that made it", arrowio.PreparationKey)
-		}
-	}
 	for _, s := range []Side{p.Source, p.Target} {
 		if err := errors.Join(s.Check(s.Width()), s.transform().Check()); err != nil {
 			return nil, fmt.Errorf("%s: %w", arrowio.PreparationKey, err)

@@ -60,6 +60,26 @@ func TestCheckAlike(t *testing.T) {
 	if err := CheckAlike(scores(2), text(t, model)); err == nil || !strings.Contains(err.Error(), "not standardised by quantiles") {
 		t.Error(err)
 	}
+	for what, pair := range map[string][2]string{"mars.preparation: ": {text(t, model), "{"}, "the model: mars.preparation: ": {"{", text(t, model)}} {
+		if err := CheckAlike(pair[0], pair[1]); err == nil || !strings.HasPrefix(err.Error(), what) {
+			t.Errorf("want %q, got %v", what, err)
+		}
+	}
+	far := Preparation{Columns: model.Columns, Centres: []float64{0, 7}}
+	for _, test := range []struct {
+		centres []float64
+		want    string
+	}{
+		{[]float64{0, 7}, ""},
+		{[]float64{0, 8}, `feature "b" of the rows is how far it is from 8, and of the model from 7`},
+		{[]float64{1, 7}, `feature "a" of the rows is how far it is from 1, and of the model from 0`},
+		{nil, `feature "b" of the rows is how far it is from 0, and of the model from 7`},
+	} {
+		err := CheckAlike(text(t, far), text(t, Preparation{Columns: model.Columns, Centres: test.centres}))
+		if test.want == "" && err != nil || test.want != "" && (err == nil || err.Error() != test.want) {
+			t.Errorf("centres %v: want %q, got %v", test.centres, test.want, err)
+		}
+	}
 	if err := CheckAlike("", text(t, model)); err != nil {
 		t.Error(err)
 	}
@@ -69,7 +89,7 @@ func TestCheckAlike(t *testing.T) {
 }
 
 func TestParse(t *testing.T) {
-	for _, bad := range []string{"", "[]", `{"version":2}`, `{"version":1,"target":{"standard":{"mean":[1],"deviation":[]}}}`,
+	for _, bad := range []string{"", "[]", `{"version":1,"centres":[1e999]}`, `{"version":1,"centres":["NaN"]}`, `{"version":2}`, `{"version":1,"target":{"standard":{"mean":[1],"deviation":[]}}}`,
 		`{"version":1,"target":{"quantiles":{"values":[[2,1]]}}}`, `{"version":1,"target":{"transform":{"log1p":true,"arcsinh":5}}}`, `{"version":1,"source":{"transform":{"arcsinh":-5}}}`} {
 		if _, err := Parse(bad); err == nil || !strings.Contains(err.Error(), "mars.preparation") {
 			t.Errorf("%q: %v", bad, err)
