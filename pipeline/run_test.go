@@ -10,8 +10,10 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/apache/arrow/go/v15/arrow"
+	"github.com/apache/arrow/go/v15/arrow/array"
 
 	"mars.dev/mars/arrowio"
 )
@@ -140,6 +142,9 @@ func passRows(ctx context.Context, s *Stage, c call) error {
 	if s.Name == "make" {
 		if err := c.Out.Begin(testSchema); err != nil {
 			return err
+		}
+		if c.flags["size"] == "other" { // and not what the schema says
+			return c.Out.Write(array.NewRecord(arrow.NewSchema(nil, nil), nil, 3))
 		}
 		return c.Out.Write(batch(1, 2, 3))
 	}
@@ -369,5 +374,198 @@ func TestCacheBreaks(t *testing.T) {
 				t.Errorf("it is not said once that the cache takes no more:\n%s", &l.log)
 			}
 		})
+	}
+}
+
+// Rows that the cache cannot take reach the next stage, and are no entry.
+func TestRowsThatAreNotKept(t *testing.T) {
+	l := newLab(t)
+	r := l.runner("[[stage]]\nrun = \"make\"\nsize = \"other\"\n[[stage]]\nrun = \"tell\"\n")
+	if err := r.Run(t.Context()); err != nil || !strings.HasPrefix(l.text.String(), `{"rows": 3`) {
+		t.Errorf("%v, the text is %s", err, &l.text)
+	}
+	if e, err := l.cache.Lookup(r.Graph.Nodes[0].Key); e != nil || err != nil {
+		t.Errorf("the entry is %+v, %v", e, err)
+	}
+	if !strings.Contains(l.log.String(), "going on without it") {
+		t.Errorf("the log says nothing of it:\n%s", &l.log)
+	}
+}
+
+// Outputs go where they are to be, in the layout that they are to have, and those that are
+// there keep their time.
+func TestOutputs(t *testing.T) {
+	l := newLab(t)
+	const text = "[matrix]\ncopy = [1, 2]\n[[stage]]\nrun = \"make\"\noutput = \"new/rows.arrow\"\n" +
+		"[[stage]]\nrun = \"make\"\nsize = 1\noutput = \"rows.arrows\"\n[[stage]]\nrun = \"make\"\nsize = 2\noutput = \"packed.arrow\"\ncompress = \"zstd\"\n" +
+		"[[stage]]\nrun = \"map\"\nsave = \"model{copy}/m\"\nlambda = 3\n[[stage]]\nrun = \"tell\"\noutput = \"count\"\n"
+	names := []string{"new/rows.arrow", "rows.arrows", "packed.arrow", "model1/m", "model2/m", "count"}
+	if err := l.run(text); err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range names[:3] {
+		in, err := arrowio.Open(name, arrowio.ReadOptions{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, rows, err := arrowio.Check(t.Context(), in); rows != 3 || err != nil {
+			t.Errorf("%s has %d rows, %v", name, rows, err)
+		}
+		in.Close()
+	}
+	for name, head := range map[string]string{"new/rows.arrow": "ARROW1", "packed.arrow": "ARROW1", "rows.arrows": "\xff\xff\xff\xff", "model1/m": "model of 3", "model2/m": "model of 3", "count": `{"rows": 3`} {
+		if !strings.HasPrefix(l.file(name), head) {
+			t.Errorf("%s begins with %.10q, want %q", name, l.file(name), head)
+		}
+	}
+	if l.file("packed.arrow") == l.file("new/rows.arrow") || l.text.String() != "" {
+		t.Errorf("the compressed rows are the others, or there is text: %q", &l.text)
+	}
+	past := time.Unix(1e9, 0)
+	for _, name := range names {
+		if err := os.Chtimes(name, past, past); err != nil {
+			t.Fatal(err)
+		}
+	}
+	changed := []string{"new/rows.arrow", "rows.arrows", "model2/m", "count"}
+	whole := map[string]string{}
+	for i, name := range changed {
+		whole[name] = l.file(name)
+		l.write(name, []string{"", strings.Repeat("x", len(whole[name]))}[i%2]) // of another length or the same
+	}
+	if err := os.Remove("new/rows.arrow"); err != nil {
+		t.Fatal(err)
+	}
+	if err := l.run(text); err != nil || l.calls() != "" {
+		t.Errorf("again: %v, there ran %s", err, l.calls())
+	}
+	for _, name := range names {
+		info, err := os.Stat(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if kept, want := info.ModTime().Equal(past), !slices.Contains(changed, name); kept != want || !want && l.file(name) != whole[name] {
+			t.Errorf("%s keeps its time: %t, want %t; it holds %.10q", name, kept, want, l.file(name))
+		}
+	}
+	if err := errors.Join(os.Remove("model1/m"), os.Mkdir("model1/m", 0o777)); err != nil {
+		t.Fatal(err)
+	}
+	if err := l.run(text); err == nil || !strings.HasPrefix(err.Error(), "test.toml: line 17: save: model1/m: is a directory") {
+		t.Errorf("an output that cannot be written: %v", err)
+	}
+}
+
+// Without a cache what several stages read is kept for the run, and no more.
+func TestRunWithoutCache(t *testing.T) {
+	l := newLab(t)
+	l.cache = nil
+	scratch := t.TempDir()
+	t.Setenv("TMPDIR", scratch)
+	kept := func() int {
+		made, err := filepath.Glob(filepath.Join(scratch, scratchPrefix+"*", "cache", buildingDir, "*"))
+		if err != nil {
+			t.Error(err)
+		}
+		return len(made)
+	}
+	for _, c := range []struct {
+		name, text string
+		kept       int // while map is at work
+	}{
+		{"rows that nobody takes", "[[stage]]\nrun = \"make\"\n[[stage]]\nrun = \"map\"\n", 0},
+		{"rows in between", makeMapTell, 1}, // the text
+		{"an output", "[[stage]]\nrun = \"make\"\noutput = \"rows.arrow\"\n[[stage]]\nrun = \"map\"\n", 1},
+		{"rows of two stages", "[[stage]]\nrun = \"make\"\n[[stage]]\nrun = \"tell\"\nafter = \"make\"\n[[stage]]\nrun = \"map\"\nafter = \"make\"\n", 0},
+	} {
+		at := -1
+		l.first["map"] = func(context.Context, call) error { at = kept(); return nil }
+		if err := l.run(c.text); err != nil || at != c.kept {
+			t.Errorf("%s: %v, %d entries were being made, want %d", c.name, err, at, c.kept)
+		}
+		if left, err := os.ReadDir(scratch); err != nil || len(left) > 0 {
+			t.Errorf("%s: left are %v, %v", c.name, left, err)
+		}
+	}
+	t.Setenv("TMPDIR", filepath.Join(scratch, "none"))
+	if err := l.run(makeMapTell); !errors.Is(err, os.ErrNotExist) {
+		t.Errorf("no scratch folder: %v", err)
+	}
+}
+
+// A training that was killed goes on from its checkpoint, and starts over if that fails.
+func TestCheckpoints(t *testing.T) {
+	const text = "[[stage]]\nrun = \"make\"\n[[stage]]\nrun = \"map\"\nsave = \"model\"\n"
+	for _, c := range []struct {
+		name   string
+		resume error // what going on fails with
+		want   string
+		calls  string
+	}{
+		{"goes on", nil, "", "make map"},
+		{"starts over", errors.New("is damaged"), "", "make make map map"},
+		{"diverges", errDiverged, "map: diverged", "make map"},
+	} {
+		l := newLab(t)
+		r := l.runner(text)
+		checkpoint := l.cache.Checkpoint(r.Graph.Nodes[1].Key)
+		l.write(checkpoint, "state")
+		l.first["map"] = func(_ context.Context, call call) error {
+			if call.flags["checkpoint"] != checkpoint {
+				t.Errorf("%s: the checkpoint is %s, want %s", c.name, call.flags["checkpoint"], checkpoint)
+			}
+			if _, resumes := call.flags["resume"]; resumes {
+				return c.resume
+			}
+			return nil
+		}
+		err := r.Run(t.Context())
+		if got := fmt.Sprint(err); c.want == "" && err != nil || c.want != "" && got != c.want || l.calls() != c.calls {
+			t.Errorf("%s: %v, want %s; there ran %s, want %s", c.name, err, c.want, l.calls(), c.calls)
+		}
+		if resumed := slices.ContainsFunc(l.ran, func(line string) bool { return strings.Contains(line, "--resume") }); !resumed {
+			t.Errorf("%s: there ran %v", c.name, l.ran)
+		}
+		if there := isThere(checkpoint); there != (err != nil) {
+			t.Errorf("%s: the checkpoint is there: %t", c.name, there)
+		}
+		if over := strings.Contains(l.log.String(), "map: is damaged: starting over, without its checkpoint"); over != (c.calls == "make make map map") {
+			t.Errorf("%s: the log is\n%s", c.name, &l.log)
+		}
+	}
+}
+
+// The last good model of a training that diverged is delivered, and nothing else.
+func TestDivergedTraining(t *testing.T) {
+	l := newLab(t)
+	l.first["map"] = func(_ context.Context, c call) error { return os.WriteFile(c.flags["metrics"], nil, 0o666) }
+	const text = "[[stage]]\nrun = \"make\"\n[[stage]]\nrun = \"map\"\nsave = \"model\"\nmetrics = \"metrics.csv\"\noutput = \"rows.arrow\"\n"
+	for failure, want := range map[error]bool{errDiverged: true, errors.New("broken"): false} {
+		l.last["map"] = func(call) error { return failure }
+		if err := l.run(text); err == nil || err.Error() != "map: "+failure.Error() {
+			t.Errorf("the error is %v", err)
+		}
+		if isThere("model") != want || isThere("metrics.csv") || isThere("rows.arrow") {
+			t.Errorf("%v: the model is there: %t, want %t, or there is more", failure, isThere("model"), want)
+		}
+		os.Remove("model")
+	}
+}
+
+// A cache that can only be read is read, and nothing is added.
+func TestReadOnlyCache(t *testing.T) {
+	l := newLab(t)
+	if err := l.run(makeMapTell); err != nil {
+		t.Fatal(err)
+	}
+	l.cache.ReadOnly = errors.New("is for others")
+	if err := l.run(makeMapTell + "seed = 2\n"); err != nil || l.calls() != "tell" {
+		t.Errorf("%v, there ran %s", err, l.calls())
+	}
+	if all, err := l.cache.List(); err != nil || len(all) != 3 {
+		t.Errorf("there are %d entries, want 3, %v", len(all), err)
+	}
+	if !strings.Contains(l.log.String(), "cannot be written: is for others: what is in it is used, and nothing is added") {
+		t.Errorf("the log is\n%s", &l.log)
 	}
 }
