@@ -62,6 +62,30 @@ func TestStudy(t *testing.T) {
 	}
 }
 
+// A run that reads what another run failed to make has failed as well.
+func TestFailureOfAnotherRun(t *testing.T) {
+	l := newLab(t)
+	l.first["map"] = func(_ context.Context, c call) error {
+		if _, fits := c.flags["save"]; fits && c.flags["seed"] == "0" {
+			return errors.New("is unlucky")
+		}
+		return nil
+	}
+	r := l.runner("[matrix]\nseed = [0, 1]\n[[stage]]\nrun = \"make\"\n[[stage]]\nrun = \"map\"\nname = \"fit\"\nseed = \"{seed}\"\nsave = \"model-{seed}\"\n" +
+		"[[stage]]\nrun = \"map\"\nload = \"model-0\"\nafter = \"make\"\nseed = \"{seed}\"\n[[stage]]\nrun = \"tell\"\n[table]\n")
+	r.KeepGoing = true
+	var got *Results
+	r.Results = func(t *Results) error { got = t; return nil }
+	if err := r.Run(t.Context()); err == nil || got == nil {
+		t.Fatalf("%v, %+v", err, got)
+	}
+	for i, row := range got.Rows {
+		if row.Error != "fit seed=0: is unlucky" || len(row.Numbers) > 0 {
+			t.Errorf("run %d: %+v", i, row)
+		}
+	}
+}
+
 // What a stage has taken is known without a cache, too. Its memory is known if it is not 0.
 func TestCosts(t *testing.T) {
 	l := newLab(t)
