@@ -168,7 +168,7 @@ func TestSame(t *testing.T) {
 		{"texts", write("a", "a"), write("b", "b"), "", differs},
 		{"a text and rows", write("a", "a"), rows, "", differs},
 		{"rows and a text", rows, write("a", "a"), "", differs},
-		{"rows that are cut", write("c.arrow", cut(20)), write("d.arrow", cut(30)), "", differs},
+		{"rows that are cut", write("c.arrow", cut(30)), write("d.arrow", cut(40)), "", differs},
 		{"nothing before", at("none"), rows, "", "no such file"},
 		{"nothing again", rows, at("none"), "", "no such file"},
 	} {
