@@ -243,7 +243,7 @@ func TestRunFails(t *testing.T) {
 		"no rows":         {makeMapTell, func(l *lab) { l.first["make"] = fail(errStop) }, "make: output of make: ended before it began"},
 		"an input changes": {"[[stage]]\nrun = \"make\"\nsource = \"in.csv\"\n", func(l *lab) {
 			l.first["make"] = func(context.Context, call) error { l.write("in.csv", "other text"); return nil }
-		}, "make: make: in.csv: changed while it was read: run again when nothing writes to it"},
+		}, "make: in.csv: changed while it was read: run again when nothing writes to it"},
 		"a state is not written": {"[[stage]]\nrun = \"make\"\n[[stage]]\nrun = \"map\"\nsave = \"model\"\n", func(l *lab) {
 			l.last["map"] = func(c call) error { return os.Remove(c.flags["save"]) }
 		}, "map: --save was not written: stat "},

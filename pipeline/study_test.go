@@ -136,6 +136,16 @@ func TestStudyFails(t *testing.T) {
 	}
 }
 
+// Numbers from elsewhere belong to no run of a file without a matrix.
+func TestBesideWithoutMatrix(t *testing.T) {
+	l := newLab(t)
+	l.write("paper.csv", "method,accuracy\na,1\n")
+	want := "test.toml: line 8: beside: paper.csv: its lines belong to runs by the axes of the matrix, and the file has no table [matrix]"
+	if err := l.run(makeMapTell + "[table]\nbeside = \"paper.csv\"\n"); err == nil || err.Error() != want {
+		t.Errorf("%v, want %s", err, want)
+	}
+}
+
 // The text of several runs has the run's values above it. What takes it may fail.
 func TestTextOfRuns(t *testing.T) {
 	l := newLab(t)
@@ -288,7 +298,7 @@ func TestMadeByAnotherRun(t *testing.T) {
 func TestThreadsOfOneProcess(t *testing.T) {
 	l := newLab(t)
 	const text = "[[stage]]\nrun = \"make\"\n[[stage]]\nrun = \"map\"\njobs = 1\n[[stage]]\nrun = \"map\"\njobs = 2\n"
-	want := "test.toml: line 10: jobs: stages in one process share their threads, and make has 1: give all the same, or leave --in-process out"
+	want := "test.toml: line 8: jobs: stages in one process share their threads, and make has 1: give all the same, or leave --in-process out"
 	if err := l.run(text); err == nil || err.Error() != want || l.calls() != "" {
 		t.Errorf("%v, want %s", err, want)
 	}

@@ -72,6 +72,7 @@ func TestProgressInView(t *testing.T) {
 		}{
 			{"rows", 0, 0, "make: at work for 0.2 s"}, {"rows", 4, 0, "make: 4 rows, "}, {"epochs", 1, 2, "make: 1 of 2 epochs, "},
 			{"rows", 9, 0, "make: 1 of 2 epochs, "}, {"epochs", 2, 2, "make: 2 of 2 epochs, "}, {"rows", 9, 0, "make: 9 rows, "},
+			{"epochs", 0, 1, "make: at work for "}, {"rows", 9, 0, "make: at work for "},
 		} {
 			if got := shown(nodes[0], c.what, c.done, c.total); !strings.Contains(got, "] "+c.want) || !strings.HasSuffix(got, "map: waits for the rows of make") {
 				t.Errorf("at %d of %d %s: %q, want %s", c.done, c.total, c.what, got, c.want)
