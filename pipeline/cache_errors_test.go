@@ -70,7 +70,7 @@ func TestBrokenCache(t *testing.T) {
 				err = spoiled(w)
 			}
 			if err != nil {
-				return nil // which is not what was meant to fail
+				t.Fatal(err)
 			}
 			_, err = w.Commit(nodes[1], "test", 0, Cost{})
 			return err

@@ -344,14 +344,20 @@ func TestCacheBreaks(t *testing.T) {
 			}}
 		},
 		"under a model": func(l *lab, r *Runner) {
-			l.last["map"] = func(c call) error {
-				l.last["map"] = nil
+			tries := 0
+			l.last["map"] = func(call) error {
+				if tries++; tries > 1 {
+					return nil
+				}
 				return os.Mkdir(filepath.Join(building(l), r.Graph.Nodes[1].Key, manifestName), 0o777)
 			}
 		},
 		"a full disk, as a stage says": func(l *lab, _ *Runner) {
+			tries := 0
 			l.first["map"] = func(context.Context, call) error {
-				l.first["map"] = nil
+				if tries++; tries > 1 {
+					return nil
+				}
 				return errors.New("model: no space left on device")
 			}
 		},
