@@ -54,6 +54,9 @@ func (b *beside) read(axes []string) error {
 			b.columns = append(b.columns, name)
 		}
 	}
+	if len(axes) == 0 {
+		return fmt.Errorf("%s: its lines belong to runs by the axes of the matrix, and the file has no table [matrix]", b.path)
+	}
 	if len(b.axes) == 0 {
 		return fmt.Errorf("%s: no column is an axis of the matrix: name one %s", b.path, strings.Join(axes, " or "))
 	}

