@@ -284,6 +284,28 @@ func TestTellRaw(t *testing.T) {
 	}
 }
 
+// One value that is missing, one that the source lacks and one row without any value are told of, each as it is; and none are not.
+func TestOneGap(t *testing.T) {
+	e := &encode.Encoder{Columns: []encode.Column{{Field: tables.Field{Name: "a"}}, {Field: tables.Field{Name: "b"}}}}
+	for name, tc := range map[string]struct {
+		domain arrowio.Domain
+		said   strangeness
+		want   string
+	}{
+		"none":                {arrowio.TargetDomain, strangeness{5, 0, []int{0, 0}, []int{0, 0}, nil}, ""},
+		"a value is missing":  {arrowio.TargetDomain, strangeness{5, 0, []int{0, 0}, []int{0, 1}, nil}, "t.csv: missing values are filled in: b (1 row, 20.0 %)"},
+		"a row has no value":  {arrowio.TargetDomain, strangeness{5, 1, []int{0, 0}, []int{1, 1}, nil}, emptyRows("t.csv", arrowio.TargetDomain, 1, 5)},
+		"a value is new":      {arrowio.TargetDomain, strangeness{5, 0, []int{1, 0}, []int{0, 0}, nil}, "t.csv: values that the source lacks: a (1 row, 20.0 %)"},
+		"of the source's own": {arrowio.SourceDomain, strangeness{5, 0, []int{1, 0}, []int{0, 0}, nil}, ""},
+	} {
+		var log bytes.Buffer
+		(&recipe{Encoder: e}).tellGaps(logged(&log), "t.csv", tc.domain, &tc.said)
+		if got := strings.Join(said(&log), "\n"); got != tc.want {
+			t.Errorf("%s: it said %s\nwant %s", name, got, tc.want)
+		}
+	}
+}
+
 // Rows that are missing say nothing of the scale.
 func TestWithValues(t *testing.T) {
 	nan := float32(math.NaN())
