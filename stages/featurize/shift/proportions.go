@@ -102,7 +102,7 @@ func parseMap(items, classes []string, otherwise float64) ([]float64, error) {
 	seen := make([]bool, len(classes))
 	for _, item := range items {
 		cut := strings.LastIndexByte(item, '=')
-		if cut < 0 {
+		if cut < 1 {
 			return nil, fmt.Errorf("%q has no class: write class=number for every entry, or for none", item)
 		}
 		name := strings.TrimSpace(item[:cut])

@@ -253,6 +253,7 @@ func TestParseProportionsErrors(t *testing.T) {
 		"a=0.5,d=0.5":     `class "d" is not in the data: its classes are a, b, c`,
 		"a=0.5,a=0.5":     `class "a" is named twice`,
 		"a=0.5,0.5":       `"0.5" has no class`,
+		"a=0.5,=0.5":      `"=0.5" has no class`,
 		"a=x":             `"x" is not a number`,
 		"1/0,0,0":         `"1/0" is not a number`,
 		"nan,0,0":         `"nan" is not a number`,
