@@ -91,19 +91,24 @@ func logOf(x float64) float64 { return math.Log(max(x, 0) + leastLog) }
 func deviations(x float64) float64 { return math.Copysign(math.Log1p(math.Abs(x)), x) }
 
 var problemSigns = []sign[Problem]{
-	{"overlap", "the source's classes overlap", "the source's classes are told apart well", func(p Problem) float64 { return 1 - p.Separation }, false},
-	{"misfit", "the source's classes do not explain the target where they are", "the source's classes explain the target where they are", func(p Problem) float64 { return deviations(p.Misfit) }, false},
-	{"overlap and misfit", "the source's classes overlap and do not explain the target", "the source's classes are told apart, or explain the target", func(p Problem) float64 { return (1 - p.Separation) * deviations(p.Misfit) }, false},
-	{"change", "new proportions explain much of the target", "new proportions explain nothing more of the target", func(p Problem) float64 { return deviations(p.Change) }, false},
-	{"explained", "new proportions explain most of what differs", "new proportions explain little of what differs", explained, false},
-	{"overlap and explained", "the source's classes overlap, and new proportions explain most of what differs", "the source's classes are told apart, or new proportions explain little of what differs", func(p Problem) float64 { return (1 - p.Separation) * explained(p) }, false},
-	{"novelty", "rows of the target lie where the source has few", "the target lies where the source has rows", func(p Problem) float64 { return p.Novelty }, false},
-	{"new", "rows of the target seem to be of no class of the source", "no row of the target seems to be of a new class", func(p Problem) float64 { return p.New }, false},
-	{"rival", "a movement of all rows explains the target better than new proportions", "new proportions explain the target as well as a movement of all rows", func(p Problem) float64 { return math.Tanh(p.Rival / 2) }, false},
-	{"source rows", "the source has many rows", "the source has few rows", func(p Problem) float64 { return math.Log(float64(p.Source)) }, false},
-	{"target rows", "the target has many rows", "the target has few rows", func(p Problem) float64 { return math.Log(float64(p.Target)) }, false},
-	{"columns", "there are many columns", "there are few columns", func(p Problem) float64 { return math.Log(float64(p.Columns)) }, false},
-	{"classes", "there are many classes", "there are few classes", func(p Problem) float64 { return math.Log(float64(p.Classes)) }, false},
+	about("overlap", "the source's classes overlap", "the source's classes are told apart well", func(p Problem) float64 { return 1 - p.Separation }),
+	about("misfit", "the source's classes do not explain the target where they are", "the source's classes explain the target where they are", func(p Problem) float64 { return deviations(p.Misfit) }),
+	about("overlap and misfit", "the source's classes overlap and do not explain the target", "the source's classes are told apart, or explain the target", func(p Problem) float64 { return (1 - p.Separation) * deviations(p.Misfit) }),
+	about("change", "new proportions explain much of the target", "new proportions explain nothing more of the target", func(p Problem) float64 { return deviations(p.Change) }),
+	about("explained", "new proportions explain most of what differs", "new proportions explain little of what differs", explained),
+	about("overlap and explained", "the source's classes overlap, and new proportions explain most of what differs", "the source's classes are told apart, or new proportions explain little of what differs", func(p Problem) float64 { return (1 - p.Separation) * explained(p) }),
+	about("novelty", "rows of the target lie where the source has few", "the target lies where the source has rows", func(p Problem) float64 { return p.Novelty }),
+	about("new", "rows of the target seem to be of no class of the source", "no row of the target seems to be of a new class", func(p Problem) float64 { return p.New }),
+	about("rival", "a movement of all rows explains the target better than new proportions", "new proportions explain the target as well as a movement of all rows", func(p Problem) float64 { return math.Tanh(p.Rival / 2) }),
+	about("source rows", "the source has many rows", "the source has few rows", func(p Problem) float64 { return math.Log(float64(p.Source)) }),
+	about("target rows", "the target has many rows", "the target has few rows", func(p Problem) float64 { return math.Log(float64(p.Target)) }),
+	about("columns", "there are many columns", "there are few columns", func(p Problem) float64 { return math.Log(float64(p.Columns)) }),
+	about("classes", "there are many classes", "there are few classes", func(p Problem) float64 { return math.Log(float64(p.Classes)) }),
+}
+
+// about is a sign of a problem, which speaks for no answer or against one.
+func about(name, high, low string, of func(Problem) float64) sign[Problem] {
+	return sign[Problem]{name: name, high: high, low: low, of: of}
 }
 
 // explained is the part, 0 to 1, of what differs beyond chance that new proportions explain.
