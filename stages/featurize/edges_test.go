@@ -485,7 +485,8 @@ func TestTellUnits(t *testing.T) {
 
 // Images of one or three channels are shown, in their colours, from rows at even distances.
 func TestPreviewOfColours(t *testing.T) {
-	const pixels = 16 * 16
+	const height, width = 8, 32 // of one image; its sides differ
+	const pixels = height * width
 	image := func(base float32) []float32 {
 		row := make([]float32, 3*pixels)
 		for k := range row {
@@ -501,7 +502,7 @@ func TestPreviewOfColours(t *testing.T) {
 	}
 	x := blas32.General{Rows: 2 * previewRows, Cols: 3 * pixels, Stride: 3*pixels + 1, Data: data}
 	path := filepath.Join(t.TempDir(), "out.png")
-	if err := (Preview{Path: path, Augment: "none"}).write(&dataset{shape: []int{3, 16, 16}, sides: []side{{x: x}}}, 1, nil); err != nil {
+	if err := (Preview{Path: path, Augment: "none"}).write(&dataset{shape: []int{3, height, width}, sides: []side{{x: x}}}, 1, nil); err != nil {
 		t.Fatal(err)
 	}
 	f, err := os.Open(path)
@@ -514,8 +515,8 @@ func TestPreviewOfColours(t *testing.T) {
 		t.Fatal(err)
 	}
 	for line := range previewRows {
-		for at, green := range map[int]uint32{0: 128, 15: uint32(255*2*line+previewRows) / (2 * previewRows)} {
-			r, g, b, _ := m.At(previewGap+at*previewScale, previewGap+line*(16*previewScale+previewGap)+at*previewScale).RGBA()
+		for at, green := range map[[2]int]uint32{{0, 0}: 128, {width - 1, height - 1}: uint32(255*2*line+previewRows) / (2 * previewRows)} {
+			r, g, b, _ := m.At(previewGap+at[0]*previewScale, previewGap+line*(height*previewScale+previewGap)+at[1]*previewScale).RGBA()
 			if r>>8 != 0 || g>>8 != green || b>>8 != 255 {
 				t.Errorf("line %d, pixel %d is of the colour %d, %d, %d, not 0, %d, 255", line, at, r>>8, g>>8, b>>8, green)
 			}

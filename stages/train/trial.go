@@ -175,7 +175,7 @@ func (t *trials) back(ctx context.Context, env stages.Env, o Options, there made
 				total += p
 			}
 			for k := range shares {
-				shares[k] /= total // every class has a row to train on
+				shares[k] /= max(total, 1/float64(len(there.labels)))
 			}
 			o.Given = func([]string) ([]float64, error) { return shares, nil }
 		}
