@@ -131,11 +131,8 @@ func (s *served) do(args []string, inputs map[string]int, wanted ...string) (d d
 // interrupted ends it, and checks that it leaves nothing.
 func (s *served) interrupted() {
 	s.t.Helper()
-	began := time.Now()
-	s.cmd.Process.Signal(os.Interrupt) //nolint:errcheck // the status is looked at
-	s.cmd.Wait()                       //nolint:errcheck
-	if took := time.Since(began); took > 4*time.Second {
-		s.t.Errorf("it ended after %v", took)
+	if took := end(s.t, s.cmd, os.Interrupt); took > 3*time.Second {
+		s.t.Errorf("it works for %v more", took)
 	}
 	if code := s.cmd.ProcessState.ExitCode(); code != 130 || !strings.HasSuffix(s.log.String(), "mars ui: interrupted\n") {
 		s.t.Errorf("status %d, messages\n%s", code, &s.log)
