@@ -64,7 +64,10 @@ func (e *Error) Error() string {
 	if e.Column != "" {
 		where = append(where, fmt.Sprintf("column %q", e.Column))
 	}
-	parts := []string{e.Input}
+	var parts []string
+	if e.Input != "" {
+		parts = append(parts, e.Input)
+	}
 	if len(where) > 0 {
 		parts = append(parts, strings.Join(where, ", "))
 	}

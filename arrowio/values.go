@@ -66,10 +66,9 @@ func column(rec arrow.Record, name string) (arrow.Array, error) {
 	case 1:
 		return rec.Column(at[0]), nil
 	case 0:
-		return nil, fmt.Errorf("column %q: is missing (the columns are %s): name another by its flag, or run the stage that adds it",
-			name, fieldNames(rec.Schema()))
+		return nil, columnError(name, "name another by its flag, or run the stage that adds it", "is missing (the columns are %s)", fieldNames(rec.Schema()))
 	default:
-		return nil, fmt.Errorf("column %q: is there %d times: rename all but one", name, len(at))
+		return nil, columnError(name, "rename all but one", "is there %d times", len(at))
 	}
 }
 
@@ -105,7 +104,12 @@ func rowError(column string, row int, format string, args ...any) error {
 }
 
 func typeError(name string, got arrow.DataType, want string) error {
-	return fmt.Errorf("column %q: has type %s: must be %s", name, got, want)
+	return columnError(name, "must be "+want, "has type %s", got)
+}
+
+// columnError is about a column of an input whose name Each adds.
+func columnError(name, advice, format string, args ...any) error {
+	return &Error{Column: name, Err: fmt.Errorf(format, args...), Advice: advice}
 }
 
 // IntColumn reads a column of any integer type, of booleans, of dictionaries of

@@ -75,7 +75,7 @@ func (t *table) addCSV(name string, r io.Reader) error {
 		return nil
 	}
 	if err != nil {
-		return fmt.Errorf("%s: %w", name, err)
+		return fmt.Errorf("%s: %w: give CSV or JSON lines, a row a run", name, err)
 	}
 	head[0] = strings.TrimPrefix(head[0], "\ufeff")
 	if err := t.addColumns(name, head); err != nil {
@@ -87,7 +87,7 @@ func (t *table) addCSV(name string, r io.Reader) error {
 			return nil
 		}
 		if err != nil {
-			return fmt.Errorf("%s: %w", name, err)
+			return fmt.Errorf("%s: %w: give CSV or JSON lines, a row a run", name, err)
 		}
 		line, _ := c.FieldPos(0)
 		t.addRecord(name, line, head, record)

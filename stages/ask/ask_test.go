@@ -69,13 +69,13 @@ func TestErrors(t *testing.T) {
 		want string
 	}{
 		{"no labels", arrowio.NewBatches("test", arrow.NewSchema(nil, nil)), Options{}, `test: there is no column "predicted_class" (there are none): run mars-train or mars-predict before`},
-		{"metadata", streamOf(pets(1), arrowio.ClassesKey, "cat"), Options{}, `schema metadata mars.classes: invalid character 'c' looking for beginning of value: drop or repair the key`},
+		{"metadata", streamOf(pets(1), arrowio.ClassesKey, "cat"), Options{}, `test: schema metadata mars.classes: invalid character 'c' looking for beginning of value: drop or repair the key`},
 		{"a sketch", streamOf(pets(1), arrowio.TotalsKey, "{}"), Options{}, `test: the target is a sketch, of which only a sample of the rows is there: give all rows of the target to draw some of them, and to read their labels`},
 		{"a class", streamOf(pets(1)), Options{For: "cats"}, `--for cats: the source has no such class (its classes are cat, dog): did you mean "cat"?`},
 		{"another class", streamOf(pets(1)), Options{For: "whale"}, `--for whale: the source has no such class (its classes are cat, dog)`},
 		{"a domain", with("domain", arrowio.NewStringArray([]string{"target", "here"})), Options{}, `test: column "domain": row 2: is "here": must be "source" or "target"`},
 		{"no target", with("domain", arrowio.NewStringArray([]string{"source", "source"})), Options{}, `test: there are no target rows: `},
-		{"no text", streamOf(numbers), Options{}, `column "predicted_class": has type float64: must be strings`},
+		{"no text", streamOf(numbers), Options{}, `test: column "predicted_class": has type float64: must be strings`},
 		{"no probability", streamOf(improbable), Options{}, `test: column "probability": row 1: element 1 is NaN: fill or drop the row`},
 		{"an identity", with("id", unsigned()), Options{Budget: 2}, `the identity "18446744073709551615" is no whole number: give identities as text`},
 	} {

@@ -206,7 +206,7 @@ func TestReadJudgement(t *testing.T) {
 		want                string
 	}{
 		{"good", domains, good, arrowio.DiagnosticsKey, `{"expected_error":0.5}`, ""},
-		{"metadata", domains, good, arrowio.ClassesKey, "{", "schema metadata mars.classes: unexpected end of JSON input: drop or repair the key"},
+		{"metadata", domains, good, arrowio.ClassesKey, "{", "judged: schema metadata mars.classes: unexpected end of JSON input: drop or repair the key"},
 		{"domains", arrowio.NewStringArray([]string{"source", "target", "both"}), good, "", "", `judged: column "domain": row 3: is "both": must be "source" or "target"`},
 		{"posteriors", domains, vectors(1, 0, .25, .75, nan, 0), "", "", `judged: column "probability": row 3: element 1 is NaN: fill or drop the row`},
 	} {

@@ -429,7 +429,7 @@ func TestErrorsOfKeep(t *testing.T) {
 		t.Fatal(err)
 	}
 	two := rows{id: arrowio.NewStringArray([]string{"x", "y"}), class: []string{"cat", "dog"}, p: []float32{1, 0, 0, 1}}
-	if _, err := k.With(t.Context(), broken(streamOf(pets, two)), "id"); err == nil || !strings.HasPrefix(err.Error(), "schema metadata mars.classes: ") {
+	if _, err := k.With(t.Context(), broken(streamOf(pets, two)), "id"); err == nil || !strings.HasPrefix(err.Error(), "test: schema metadata mars.classes: ") {
 		t.Errorf("got %v", err)
 	}
 	kept, err := k.With(t.Context(), failing{streamOf(pets, two)}, "id")

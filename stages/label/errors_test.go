@@ -106,7 +106,7 @@ func TestErrors(t *testing.T) {
 		o    Options
 		want string
 	}{
-		{"metadata", broken(streamOf(pets, two)), Options{}, `schema metadata mars.classes: invalid character 'c' looking for beginning of value: drop or repair the key`},
+		{"metadata", broken(streamOf(pets, two)), Options{}, `test: schema metadata mars.classes: invalid character 'c' looking for beginning of value: drop or repair the key`},
 		{"no typicality", streamOf(pets, two), Options{Unknown: .01}, `test: there is no column "typicality" (there are "predicted_class", "probability"): only the method hedge can tell rows unlike the source: choose it, or leave --unknown out`},
 		{"no labels in a sheet", streamOf(pets, two), Options{Given: &Sheet{Path: "sheet.csv", Column: "label", Rows: []sheet.Row{{Order: 1}}}}, `sheet.csv: no row has a label in the column "label": fill it in, from the first row on`},
 		{"no names of classes", streamOf(arrowio.Meta{}, two), Options{Confidence: .9}, `test: its metadata do not name the classes: run mars-train or mars-predict before`},
@@ -188,7 +188,7 @@ func TestErrorsOfWrite(t *testing.T) {
 		in   arrowio.Stream
 		want string
 	}{
-		{"metadata", broken(streamOf(pets, two)), `schema metadata mars.classes: invalid character 'c' looking for beginning of value: drop or repair the key`},
+		{"metadata", broken(streamOf(pets, two)), `test: schema metadata mars.classes: invalid character 'c' looking for beginning of value: drop or repair the key`},
 		{"no probabilities", arrowio.NewBatches("test", arrow.NewSchema(none.Schema().Fields()[:1], nil)), `test: there is no column "probability": run mars label before`},
 		{"no names of classes", streamOf(arrowio.Meta{}, two), `test: its metadata do not name the classes: run mars-train or mars-predict before`},
 		{"too few probabilities", streamOf(arrowio.Meta{Classes: []string{"cat", "dog", "cow"}}, two), `test: there are 2 probabilities a row for 3 classes: run mars-train or mars-predict before`},

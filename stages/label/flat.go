@@ -29,7 +29,7 @@ func NewFlat(labels arrowio.Stream, name string) (*Flat, error) {
 	schema := labels.Schema()
 	meta, err := arrowio.ReadMeta(schema)
 	if err != nil {
-		return nil, err
+		return nil, fmt.Errorf("%s: %w", labels.Name(), err)
 	}
 	at := schema.FieldIndices(name)
 	switch {

@@ -87,7 +87,7 @@ func (k *Keep) With(ctx context.Context, labels arrowio.Stream, id string) (*Kep
 	schema := labels.Schema()
 	meta, err := arrowio.ReadMeta(schema)
 	if err != nil {
-		return nil, err
+		return nil, fmt.Errorf("%s: %w", labels.Name(), err)
 	}
 	written := map[string]bool{}
 	for _, f := range schema.Fields() {

@@ -107,11 +107,11 @@ func TestErrorsOfLocate(t *testing.T) {
 		vectors string
 		want    string
 	}{
-		{"metadata", rowsOf(rec, arrowio.ProvenanceKey, "7"), "features", "schema metadata mars.provenance: "},
+		{"metadata", rowsOf(rec, arrowio.ProvenanceKey, "7"), "features", "test: schema metadata mars.provenance: "},
 		{"a sketch", rowsOf(rec, arrowio.TotalsKey, "{}"), "features", "test: the target is a sketch, of which only a sample of the rows is there: "},
 		{"a domain", bad(func(s *some) { s.domains[5] = "x" }), "features", `test: column "domain": row 6: is "x": must be "source" or "target"`},
 		{"features", bad(func(s *some) { s.features[5] = float32(math.Inf(1)) }), "features", `test: column "features": row 6: element 1 is +Inf: fill or drop the row`},
-		{"vectors", rowsOf(embedded.Record(arrowio.Meta{})), "embedding", `column "embedding": `},
+		{"vectors", rowsOf(embedded.Record(arrowio.Meta{})), "embedding", `test: column "embedding": has type utf8: must be lists of numbers, all of one length`},
 		{"the end of a pass", &stream.Rows{Env: usual.rows().Env, Stream: failing{usual.rows().Stream}}, "features", "the disk is gone"},
 		{"other rows", bad(func(s *some) { s.features[4] = 4.5 }), "features", "sheet.csv: has rows of another target than test (code " + f.Target + ", and this target has "},
 		{"other identities", bad(func(s *some) { s.ids = slices.Repeat([]string{"x"}, 6) }), "features", "sheet.csv: has rows of another target than test (code " + f.Target + ", and this target has "},

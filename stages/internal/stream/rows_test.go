@@ -240,8 +240,8 @@ func TestErrorsOfSchemas(t *testing.T) {
 		ask  func(*Rows) error
 		want string
 	}{
-		{arrowio.NewBatches("rows", arrow.NewSchema(nil, &damaged)), classesOf, "schema metadata mars.classes: unexpected end of JSON input: drop or repair the key"},
-		{arrowio.NewBatches("rows", twice.Schema(), twice), classesOf, `column "label": is there 2 times: rename all but one`},
+		{arrowio.NewBatches("rows", arrow.NewSchema(nil, &damaged)), classesOf, "rows: schema metadata mars.classes: unexpected end of JSON input: drop or repair the key"},
+		{arrowio.NewBatches("rows", twice.Schema(), twice), classesOf, `rows: column "label": is there 2 times: rename all but one`},
 		{batchesOf(named, nil, few), provenanceOf, "json: unsupported value: NaN"},
 	} {
 		r := over(test.in)

@@ -80,7 +80,7 @@ func columnNames(s *arrow.Schema) string {
 func (r *Rows) Meta() (arrowio.Meta, error) {
 	meta, err := arrowio.ReadMeta(r.Schema())
 	if err != nil {
-		return meta, err
+		return meta, r.Fail("", err, "")
 	}
 	if err := r.checkNames(meta); err != nil {
 		return arrowio.Meta{}, r.Fail("", fmt.Errorf("schema metadata %s: %w", arrowio.ClassesKey, err), "")
