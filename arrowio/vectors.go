@@ -12,7 +12,7 @@ import (
 // The data is a view into the batch if the layout allows it (float32 elements, end
 // to end) and else a copy. Treat it as read-only, and as valid only as long as the
 // batch is. A null row, a row of another length, a null,
-// NaN or infinite element is an error naming the row. The width of a batch
+// NaN or infinite element is an error naming the row; rows without elements are one too. The width of a batch
 // without rows is that of the type, 0 for lists.
 func VectorColumn(rec arrow.Record, name string) (Vectors, error) {
 	v, err := vectorColumn(rec, name)
@@ -61,6 +61,9 @@ func vectorColumn(rec arrow.Record, name string) (Vectors, error) {
 		return Vectors{}, err
 	}
 	defer elements.Release()
+	if width == 0 && col.Len() > 0 {
+		return Vectors{}, columnError(name, "", "rows have no numbers")
+	}
 	if i := firstNull(elements); i >= 0 {
 		return Vectors{}, rowError(name, i/width, "element %d is null: fill or drop the row", i%width+1)
 	}

@@ -209,9 +209,7 @@ func (f *fitter) measure(rec arrow.Record) error {
 	if err != nil {
 		return err
 	}
-	if f.width = vectors.Width; f.width == 0 {
-		return f.Fail(f.Columns.Embedding, errors.New("rows have no numbers"), "")
-	}
+	f.width = vectors.Width
 	return nil
 }
 
