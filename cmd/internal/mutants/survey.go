@@ -40,6 +40,7 @@ func survey(ctx context.Context) error {
 		return err
 	}
 	var sites []site
+	nothing := 0
 	for _, p := range all {
 		for i, file := range p.Syntax {
 			path, err := filepath.Rel(dir, p.CompiledGoFiles[i])
@@ -52,6 +53,12 @@ func survey(ctx context.Context) error {
 			}
 			var marks []mark
 			for _, s := range some {
+				if listed, err := s.isAlike(dir); err != nil {
+					return err
+				} else if listed {
+					nothing++
+					continue
+				}
 				if of := s.marks(len(sites), file, p); of != nil {
 					sites, marks = append(sites, s), append(marks, of...)
 				}
@@ -85,6 +92,7 @@ func survey(ctx context.Context) error {
 		}
 	}
 	report(sites, noted)
+	fmt.Printf("\n%d more lines change nothing that could be seen, as alike.tsv says\n", nothing)
 	return nil
 }
 
