@@ -1,6 +1,7 @@
 package adapt
 
 import (
+	"slices"
 	"strconv"
 
 	"mars.dev/mars/stages/algorithms/internal/nn"
@@ -71,11 +72,7 @@ func layerONNX(g *onnx.Graph, s nn.LayerSpec, in []onnx.Value) onnx.Value {
 // groupNormONNX normalises groups of channels as if each were a channel: opset 17 has no
 // operator for groups. size is the number of values of a row.
 func groupNormONNX(g *onnx.Graph, s nn.LayerSpec, x onnx.Value, parameters []onnx.Value, size int) onnx.Value {
-	ones := make([]float32, s.Groups)
-	for i := range ones {
-		ones[i] = 1
-	}
-	one, zero := g.Floats(ones, s.Groups), g.Floats(make([]float32, s.Groups), s.Groups)
+	one, zero := g.Floats(slices.Repeat([]float32{1}, s.Groups), s.Groups), g.Floats(make([]float32, s.Groups), s.Groups)
 	groups := g.Op("Reshape", x, g.Ints(0, s.Groups, size/s.Groups))
 	normal := g.Node("InstanceNormalization", []onnx.Value{groups, one, zero}, onnx.Number("epsilon", nn.NormEpsilon))
 	y := g.Op("Reshape", normal, g.Op("Shape", x))
