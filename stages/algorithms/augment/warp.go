@@ -1,6 +1,9 @@
 package augment
 
-import "math"
+import (
+	"math"
+	"slices"
+)
 
 // The greatest changes of affine at strength 1.
 const (
@@ -37,10 +40,7 @@ func (a *Augmenter) flip(strength float64) {
 		return
 	}
 	for at := 0; at < len(a.x); at += a.width {
-		line := a.x[at : at+a.width]
-		for i, j := 0, len(line)-1; i < j; i, j = i+1, j-1 {
-			line[i], line[j] = line[j], line[i]
-		}
+		slices.Reverse(a.x[at : at+a.width])
 	}
 }
 

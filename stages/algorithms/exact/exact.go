@@ -170,11 +170,7 @@ func Parse(text string) (*Sum, error) {
 	rest := new(big.Int).Abs(n)
 	rest.Lsh(rest, uint((e-leastExponent)%digitBits))
 	for mask, digit := big.NewInt(digitMask), new(big.Int); rest.Sign() != 0; rest.Rsh(rest, digitBits) {
-		v := digit.And(rest, mask).Int64()
-		if n.Sign() < 0 {
-			v = -v
-		}
-		s.digits = append(s.digits, v)
+		s.digits = append(s.digits, int64(n.Sign())*digit.And(rest, mask).Int64())
 	}
 	if s.String() != text {
 		return nil, fmt.Errorf("exact: %.40q is no sum as they are written", text)

@@ -92,11 +92,9 @@ func (f forest) find(i int) int {
 // the two roots, so that labels are in the order of the rows.
 func (f forest) union(i, j int) int {
 	i, j = f.find(i), f.find(j)
-	if i > j {
-		i, j = j, i
-	}
-	f[j] = i
-	return i
+	root := min(i, j)
+	f[max(i, j)] = root
+	return root
 }
 
 // labels numbers the sets by first appearance.

@@ -38,10 +38,8 @@ const leastBudget = 10
 // are to be expected, if the model is right as often as it expects; all rows if nothing less will do.
 func (f *Forecast) Draws(width float64) int {
 	n := len(f.Posteriors)
-	if n <= leastBudget {
-		return n
-	}
-	return leastBudget + sort.Search(n-leastBudget, func(more int) bool { return f.width(leastBudget+more) <= width })
+	least := min(leastBudget, n)
+	return least + sort.Search(n-least, func(more int) bool { return f.width(least+more) <= width })
 }
 
 // width is that of the widest interval to be expected of so many draws.

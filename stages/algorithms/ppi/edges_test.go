@@ -43,3 +43,19 @@ func TestProjectWithoutRoom(t *testing.T) {
 		}
 	}
 }
+
+// All rows are advised where fewer will not do, however few there are.
+func TestDrawsOfAll(t *testing.T) {
+	for _, n := range []int{1, leastBudget - 1, leastBudget, leastBudget + 1, 3 * leastBudget} {
+		f := Forecast{Accuracy: math.NaN(), Level: 0.9, Class: -1}
+		for range n {
+			f.Posteriors, f.Sizes = append(f.Posteriors, []float32{0.5, 0.5}), append(f.Sizes, 0.7)
+		}
+		if got := f.Draws(-1); got != n {
+			t.Errorf("of %d rows %d are advised for a width that nothing has", n, got)
+		}
+		if got := f.Draws(1); got != min(n, leastBudget) {
+			t.Errorf("of %d rows %d are advised for any width", n, got)
+		}
+	}
+}

@@ -27,7 +27,7 @@ func tail(x, n, k, total, step int) float64 {
 	p := math.Exp(logChoose(k, x) + logChoose(total-k, n-x) - logChoose(total, n))
 	sum := p
 	for j := x; p > 0; j += step {
-		if step > 0 {
+		if step == 1 {
 			p *= float64(k-j) * float64(n-j) / (float64(j+1) * float64(total-k-n+j+1))
 		} else {
 			p *= float64(j) * float64(total-k-n+j) / (float64(k-j+1) * float64(n-j+1))
