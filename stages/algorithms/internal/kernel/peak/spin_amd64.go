@@ -10,15 +10,10 @@ const chains = 12
 // Flops is the number of floating-point operations that one iteration of Spin stands
 // for, with numbers of 32 or 64 bits: instructions on float64 run at the same rate and do
 // half as many. It is 0 where there is no loop for this processor.
-func Flops(bits int) int {
-	switch kernel.Level() {
-	case "avx512":
-		return 2 * chains * 512 / bits
-	case "avx2":
-		return 2 * chains * 256 / bits
-	}
-	return 0
-}
+func Flops(bits int) int { return 2 * chains * vectorBits[kernel.Level()] / bits }
+
+// vectorBits is the size of a vector at each level that has a loop.
+var vectorBits = map[string]int{"avx512": 512, "avx2": 256}
 
 // Spin runs the given number of iterations on the calling goroutine.
 func Spin(iterations int) {
