@@ -64,3 +64,20 @@ func TestNoAxes(t *testing.T) {
 		}
 	}
 }
+
+// Up to maxExact columns all axes may be asked for: none is left for subspace iteration to work with.
+func TestAllAxes(t *testing.T) {
+	scatter := mat.NewDense(maxExact, maxExact, nil)
+	for i := range maxExact {
+		scatter.Set(i, i, float64(1+i))
+	}
+	axes, err := Leading(t.Context(), scatter, maxExact)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for j := range maxExact {
+		if v := axes.At(maxExact-1-j, j); v != 1 {
+			t.Errorf("axis %d has %v of column %d, want 1", j, v, maxExact-1-j)
+		}
+	}
+}
