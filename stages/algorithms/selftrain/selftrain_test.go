@@ -85,6 +85,11 @@ func TestLabelFails(t *testing.T) {
 	if _, err := Label(t.Context(), x, []float64{0.5, 0.4}); err == nil || !strings.Contains(err.Error(), "the source proportions sum to 0.9") {
 		t.Errorf("proportions that are none: %v", err)
 	}
+	// A share so small that no float64 holds what a class becomes likelier by.
+	certain := blas32.General{Rows: 1, Cols: 2, Stride: 2, Data: []float32{1, 0}}
+	if _, err := Label(t.Context(), certain, []float64{1, 1e-315}); err == nil || !strings.Contains(err.Error(), "row 0 has no posterior above 0") {
+		t.Errorf("a class of nearly no share: %v", err)
+	}
 	ended, end := context.WithCancel(t.Context())
 	end()
 	if _, err := Label(ended, x, []float64{0.5, 0.5}); err == nil {
@@ -208,6 +213,9 @@ func TestConfig(t *testing.T) {
 	}
 	if _, err := Config("toys", []int{2}); err == nil || !strings.Contains(err.Error(), `arch "toys" is unknown`) {
 		t.Errorf("a network of no name: %v", err)
+	}
+	if _, err := Config("auto", []int{1, 3, 3}); err == nil || !strings.Contains(err.Error(), "images of 3×3 are too small") {
+		t.Errorf("images too small to be changed: %v", err)
 	}
 	for side, want := range map[int]string{minSide: "digits-gn", minSide - 4: "resnet8"} {
 		if got := network([]int{1, side, side}); got != want {

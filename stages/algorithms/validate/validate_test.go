@@ -13,6 +13,7 @@ import (
 
 	"gonum.org/v1/gonum/blas/blas32"
 
+	"mars.dev/mars/internal/contexttest"
 	"mars.dev/mars/stages/algorithms/internal/dense"
 	"mars.dev/mars/stages/algorithms/logistic"
 )
@@ -212,6 +213,14 @@ func TestEndOfContext(t *testing.T) {
 		if !errors.Is(err, context.Canceled) {
 			t.Errorf("the error is %v", err)
 		}
+	}
+	// The end may come in the midst of a score.
+	s := &Subject{Source: x, Target: x, TargetPosteriors: x, Held: x, HeldLabels: labels, HeldPosteriors: x}
+	for _, name := range []string{ImportanceScore, DeepScore, DensityScore} {
+		contexttest.Stops(t, 1, func(ctx context.Context) error {
+			_, err := s.Score(ctx, name)
+			return err
+		})
 	}
 }
 
