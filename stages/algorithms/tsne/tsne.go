@@ -76,7 +76,7 @@ func (o Options) check(n int) error {
 	if !(o.Theta > 0 && o.Theta <= 1) {
 		return fmt.Errorf("tsne: theta is %v: it must be above 0 and at most 1", o.Theta)
 	}
-	if o.Iterations < 0 || o.Exaggerated < 0 || o.Components < 0 {
+	if min(o.Iterations, o.Exaggerated, o.Components) < 0 {
 		return errors.New("tsne: a negative number of iterations or components")
 	}
 	if !(o.Exaggeration >= 1) || !(o.LearningRate > 0) || math.IsInf(o.Exaggeration+o.LearningRate, 0) {

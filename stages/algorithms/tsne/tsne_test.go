@@ -23,11 +23,17 @@ import (
 	"mars.dev/mars/stages/algorithms/internal/kernel"
 )
 
-// Neighbours by matrix products are those of all distances in float64, ties by row.
+// Neighbours by matrix products are those of all distances in float64, ties by row; also of rows
+// that fill a tile, and of as many that a parent in the heap has one child.
 func TestNeighbours(t *testing.T) {
-	x := blobs(1500, 7, 3, 2, 1)
+	checkNeighbours(t, 1500, 20)
+	checkNeighbours(t, tile, 21)
+}
+
+func checkNeighbours(t *testing.T, n, k int) {
+	t.Helper()
+	x := blobs(n, 7, 3, 2, 1)
 	copy(dense.Row(x, 5), dense.Row(x, 900)) // two rows alike
-	const k = 20
 	got := make([][]neighbour, x.Rows)
 	if err := neighbours(context.Background(), x, k, func(i int, near []neighbour) { got[i] = slices.Clone(near) }); err != nil {
 		t.Fatal(err)
@@ -192,6 +198,22 @@ func TestGradient(t *testing.T) {
 	}
 }
 
+// A descent whose gradient is next to nothing has ended as soon as nothing is exaggerated, in its first
+// step already; before that it goes on.
+func TestDescentEnds(t *testing.T) {
+	p, err := affinities(t.Context(), blobs(4, 3, 1, 1, 8), 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	start := []float64{1e-9, 0, -1e-9, 0, 0, 2e-9, 0, -2e-9}
+	for exaggerated, moves := range map[int]bool{0: false, 1: true} {
+		d := newDescent(slices.Clone(start), p, Options{Iterations: 1, Exaggerated: exaggerated, Exaggeration: 2, LearningRate: 1, Theta: 0.5})
+		if err := d.run(t.Context()); err != nil || slices.Equal(d.y, start) == moves {
+			t.Errorf("%d steps exaggerated: the points come to %v, %v", exaggerated, d.y, err)
+		}
+	}
+}
+
 // The layout has the same bytes with any number of threads.
 func TestSameBytes(t *testing.T) {
 	x := blobs(1200, 60, 4, 2, 5)
@@ -288,6 +310,9 @@ func TestRefuses(t *testing.T) {
 		if _, err := Fit(context.Background(), c.x, c.o); err == nil || !strings.Contains(err.Error(), c.says) {
 			t.Errorf("%+v: %v does not say %q", c.o, err, c.says)
 		}
+	}
+	if _, err := Fit(context.Background(), x, Options{Iterations: 1}); err != nil { // a quarter of which is no step
+		t.Errorf("one step: %v", err)
 	}
 	if _, err := Trustworthiness(context.Background(), x, make([]float64, 80), 20); err == nil {
 		t.Error("the trustworthiness of half of the rows as neighbours has no error")
