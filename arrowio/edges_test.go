@@ -514,3 +514,22 @@ func TestSpoolLimit(t *testing.T) {
 		s.Close()
 	}
 }
+
+// Of a batch that is written in parts, the first part that a disk has no room for is the error.
+func TestPartsOnAFullDisk(t *testing.T) {
+	rec := columnRecord(array.NewNull(2*freeRows + 1))
+	whole := len(write(t, StreamKind, Compression{}, rec))
+	failed := 0
+	for left := range whole {
+		w := NewWriter(&fullDisk{left}, "out", WriteOptions{})
+		if w.Begin(rec.Schema()) != nil {
+			continue
+		}
+		if w.Write(rec) != nil {
+			failed++
+		}
+	}
+	if least := 3 * whole / 5; failed < least {
+		t.Errorf("of a stream of %d bytes, three batches of which are most, %d cuts are told as they are written, want at least %d", whole, failed, least)
+	}
+}

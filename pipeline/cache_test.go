@@ -401,6 +401,15 @@ func TestTee(t *testing.T) {
 			t.Errorf("cache fails to %s: %v, %d lost, %v", fails, got, lost, err)
 		}
 	}
+	for fails, want := range map[string]string{"begin": "begin fail", "write": "begin write fail", "close": "begin write write close fail"} {
+		next, kept := &recorder{fails: fails}, &recorder{}
+		tee := &tee{next: next, kept: kept, lost: func(error) { t.Errorf("%s: the cache has lost the rows", fails) }, progress: func(int64) {}}
+		err := tee.copy(arrowio.NewBatches("list", testSchema, batch(1), batch(2)))
+		tee.end(err)
+		if got := strings.Join(next.calls, " "); err != nil || got != want || strings.Join(kept.calls, " ") != "begin write write close" {
+			t.Errorf("the next stage fails to %s: it saw %s, the cache %v: %v", fails, got, kept.calls, err)
+		}
+	}
 	next := &recorder{}
 	tee := &tee{next: next, progress: func(int64) {}}
 	tee.end(errors.New("broken"))

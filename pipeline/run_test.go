@@ -4,9 +4,11 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
 	"testing"
@@ -577,5 +579,47 @@ func TestReadOnlyCache(t *testing.T) {
 	}
 	if !strings.Contains(l.log.String(), "cannot be written: is for others: what is in it is used, and nothing is added") {
 		t.Errorf("the log is\n%s", &l.log)
+	}
+}
+
+// What a chain cannot keep is the error of a state, and of rows what the cache has lost: they still go on.
+func TestChainKeepsNothing(t *testing.T) {
+	l := newLab(t)
+	r := l.runner("[[stage]]\nrun = \"make\"\n[[stage]]\nrun = \"map\"\nsave = \"model\"\n")
+	l.write("taken", "")
+	nowhere := &EntryWriter{dir: "taken/entry"}
+	c := &chain{Runner: r}
+	if _, err := c.arguments(&link{node: r.Graph.Nodes[1], pending: nowhere}); err == nil {
+		t.Errorf("a state: %v", err)
+	}
+	made := &link{node: r.Graph.Nodes[0], pending: nowhere}
+	var err error
+	if made.job, err = (goroutines{}).start(t.Context(), task{node: made.node, log: func(string) {}}); err != nil {
+		t.Fatal(err)
+	}
+	if rows, err := c.pump(made); rows != 3 || err != nil || made.lost == nil {
+		t.Errorf("%d rows, %v; the cache has lost them: %v", rows, err, made.lost)
+	}
+	if _, err := (goroutines{}).start(t.Context(), task{node: r.Graph.Nodes[1], file: "missing"}); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("rows of a file that has gone: %v", err)
+	}
+}
+
+// A matrix may have as many points as is said, and not one more.
+func TestMostPoints(t *testing.T) {
+	axis := func(name string, n int) Axis {
+		a := Axis{Name: name}
+		for i := range n {
+			a.Values = append(a.Values, AxisValue{Name: strconv.Itoa(i)})
+		}
+		return a
+	}
+	most := &File{Axes: []Axis{axis("seed", 500), axis("rate", maxPoints/500)}, lines: findLines("")}
+	if points, err := most.points(t.Context()); len(points) != maxPoints || err != nil {
+		t.Errorf("%d points, %v", len(points), err)
+	}
+	most.Axes[0] = axis("seed", 501)
+	if _, err := most.points(t.Context()); err == nil || !strings.Contains(err.Error(), "more than 250000 points: list fewer values, or write several files") {
+		t.Errorf("of 250,500 points the error is %v", err)
 	}
 }

@@ -279,3 +279,14 @@ func TestLiveJSONIsAsCSV(t *testing.T) {
 		t.Errorf("JSON: %v\nCSV: %v", json, csv)
 	}
 }
+
+// An interruption while the row that shows the fields is looked for is told: text of which nothing was read would be read again for ever.
+func TestLiveIsInterruptedBeforeItsFields(t *testing.T) {
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	in := newLiveText(t, tables.Options{})
+	rows := func(*LiveRows) (int, error) { t.Error("there are rows"); return 0, nil }
+	if n, err := in.Read(ctx, []byte(`{"a":1,"b":2}`+"\n"), rows, func(err error) error { return err }, nil); n != 0 || !errors.Is(err, context.Canceled) {
+		t.Errorf("%d, %v", n, err)
+	}
+}

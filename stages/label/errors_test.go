@@ -15,6 +15,7 @@ import (
 
 	"mars.dev/mars/arrowio"
 	"mars.dev/mars/stages/internal/sheet"
+	"mars.dev/mars/stages/internal/streamtest"
 )
 
 // rows are a batch as a method labels it. Columns that are nil are left out; without domains all rows are
@@ -118,6 +119,7 @@ func TestErrors(t *testing.T) {
 		{"a probability", with(func(r *rows) { r.p = []float32{1, 0, nan, nan} }), Options{}, `test: column "probability": row 2: element 1 is NaN: fill or drop the row`},
 		{"too few probabilities", streamOf(arrowio.Meta{Classes: []string{"cat", "dog", "cow"}}, two), Options{Confidence: .9}, `test: column "probability": has 2 numbers a row, and there are 3 classes: run mars label anew`},
 		{"too few probabilities for a sheet", streamOf(arrowio.Meta{Classes: []string{"cat", "dog", "cow"}}, two), Options{Given: &Sheet{Plan: sheet.Plan{Uniform: 1}, Rows: []sheet.Row{{Order: 1, Label: "cow"}}}}, `test: column "probability": has 2 numbers a row, and there are 3 classes: run mars label anew`},
+		{"classes by number", streamtest.With(streamOf(pets, two), "predicted_class", func(int, arrow.Record) arrow.Array { return arrowio.NewIntArray([]int32{0, 1}, nil) }), Options{Confidence: .9}, `test: column "predicted_class": is not text: run mars label anew`},
 		{"a true class", with(func(r *rows) { r.truth = []int32{1, 2} }), Options{}, `test: column "truth": class 2 is not one of 2: featurize the rows again`},
 		{"a true class below 0", with(func(r *rows) { r.truth = []int32{0, -1} }), Options{}, `test: column "truth": class -1 is not one of 2: featurize the rows again`},
 		{"the source", failing{streamOf(pets, two)}, Options{}, errSource.Error()},

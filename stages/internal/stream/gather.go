@@ -51,7 +51,7 @@ type Want struct {
 // Gather reads one pass of in. A domain that is wanted and has no row is an
 // error, and so is a class that has none where labels are wanted.
 func (r *Rows) Gather(ctx context.Context, classes []string, want Want) (*Samples, error) {
-	g := gatherer{Rows: r, want: want, samples: &Samples{Classes: classes}, width: -1, batches: map[string]int32{}, rng: rand.New(rand.NewPCG(r.Seed, streamSample))}
+	g := gatherer{Rows: r, want: want, samples: &Samples{Classes: classes}, batches: map[string]int32{}, rng: rand.New(rand.NewPCG(r.Seed, streamSample))}
 	if r.held != nil {
 		r.held.restart(r.Seed, len(classes))
 	}
@@ -83,10 +83,10 @@ func (g *gatherer) add(rec arrow.Record) error {
 	if err != nil {
 		return err
 	}
-	if g.width >= 0 && vectors.Width != g.width {
+	if g.width > 0 && vectors.Width != g.width {
 		return g.Fail(g.want.Vector, fmt.Errorf("rows of %d numbers follow rows of %d", vectors.Width, g.width), "")
 	}
-	if g.width < 0 && g.want.Vector == g.Columns.Features {
+	if g.width == 0 && g.want.Vector == g.Columns.Features {
 		if at := tables.Crowded(rec, g.want.Vector, vectors.Width); at != "" {
 			g.Logger().Warn(fmt.Sprintf("%s: column %q: the numbers of a row that are so close together, and so far from 0, that float32 does not tell them apart: %s: take a number near them off first, or give them as columns of a table", g.Name(), g.want.Vector, at))
 		}
