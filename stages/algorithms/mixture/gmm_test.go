@@ -3,6 +3,7 @@ package mixture
 import (
 	"fmt"
 	"math"
+	"slices"
 	"testing"
 
 	"gonum.org/v1/gonum/blas/blas32"
@@ -195,6 +196,27 @@ func TestRaceFindsTheBest(t *testing.T) {
 		if r.LogLikelihood < best-0.02 {
 			t.Errorf("seed %d: log-likelihood %.4f, of all starts run to the end %.4f", seed, r.LogLikelihood, best)
 		}
+	}
+}
+
+// Half of the starts are stopped after shortRun steps, half of those left after twice as many, and so on.
+func TestRaceStopsHalf(t *testing.T) {
+	x, _ := blobs(300, 2, 2, 1, 5)
+	o := GMMOptions{Tolerance: 1e-300, MaxIterations: 40}.withDefaults()
+	m := newMaximiser(t.Context(), x, 2, o)
+	var starts []*expectationMaximisation
+	for range 4 {
+		starts = append(starts, m.start(*initialOf(x, 2, Full)))
+	}
+	if _, err := new(Result).race(t.Context(), x, slices.Clone(starts), o); err != nil {
+		t.Fatal(err)
+	}
+	var steps []int
+	for _, s := range starts {
+		steps = append(steps, s.iterations)
+	}
+	if slices.Sort(steps); !slices.Equal(steps, []int{shortRun, shortRun, 2 * shortRun, o.MaxIterations}) {
+		t.Errorf("the starts took %v steps", steps)
 	}
 }
 
