@@ -43,7 +43,7 @@ var ErrBrokenPipe = errors.New("the program behind closed the pipe")
 
 // Error is what is wrong with an input or an output, and where.
 type Error struct {
-	Input  string // path or stream name
+	Input  string // path or stream name; empty until the error is Located
 	At     *Place // nil where it does not apply
 	Column string // empty where it does not apply
 	Err    error  // what is wrong
@@ -109,8 +109,7 @@ func WriteRecord(dst Sink, rec arrow.Record) error {
 }
 
 // Each calls f with every batch that is left in src, until an error or the end of
-// ctx. An Error of f that names no input gets the name of src, and a RowError that too and the number
-// of the row in all of src.
+// ctx. Errors of f are Located.
 func Each(ctx context.Context, src Stream, f func(arrow.Record) error) error {
 	for before := 0; ; {
 		if err := ctx.Err(); err != nil {
@@ -125,17 +124,18 @@ func Each(ctx context.Context, src Stream, f func(arrow.Record) error) error {
 		}
 		rows := int(rec.NumRows())
 		if err := f(rec); err != nil {
-			if at, ok := err.(*RowError); ok {
-				err = inputError(src.Name(), &RowError{at.Column, before + at.Row, at.Err}, "")
-			}
-			return named(err, src)
+			return Located(err, src, before)
 		}
 		before += rows
 	}
 }
 
-// named adds the input's name to an error about one of its columns.
-func named(err error, src Stream) error {
+// Located gives an Error that names no input the name of src, and a RowError that too and the number
+// of the row in all of src, of which so many came before its batch.
+func Located(err error, src Stream, before int) error {
+	if at, ok := err.(*RowError); ok {
+		return inputError(src.Name(), &RowError{at.Column, before + at.Row, at.Err}, "")
+	}
 	var about *Error
 	if errors.As(err, &about) && about.Input == "" {
 		about.Input = src.Name()

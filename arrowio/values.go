@@ -107,7 +107,7 @@ func typeError(name string, got arrow.DataType, want string) error {
 	return columnError(name, "must be "+want, "has type %s", got)
 }
 
-// columnError is about a column of an input whose name Each adds.
+// columnError is about a column of an input whose name Located adds.
 func columnError(name, advice, format string, args ...any) error {
 	return &Error{Column: name, Err: fmt.Errorf(format, args...), Advice: advice}
 }

@@ -194,7 +194,7 @@ func TestErrorsOfWrite(t *testing.T) {
 		{"no probabilities", arrowio.NewBatches("test", arrow.NewSchema(none.Schema().Fields()[:1], nil)), `test: there is no column "probability": run mars label before`},
 		{"no names of classes", streamOf(arrowio.Meta{}, two), `test: its metadata do not name the classes: run mars-train or mars-predict before`},
 		{"too few probabilities", streamOf(arrowio.Meta{Classes: []string{"cat", "dog", "cow"}}, two), `test: there are 2 probabilities a row for 3 classes: run mars-train or mars-predict before`},
-		{"a probability", streamOf(pets, bad), `column "probability": row 2: element 2 is NaN: fill or drop the row`},
+		{"a probability", streamOf(pets, two, bad), `test: column "probability": row 4: element 2 is NaN: fill or drop the row`},
 		{"the source", failing{streamOf(pets, two)}, errSource.Error()},
 	} {
 		if err := Write(t.Context(), io.Discard, Format{Name: "csv"}, test.in); err == nil || err.Error() != test.want {

@@ -17,6 +17,7 @@ type Flat struct {
 	flat   *arrow.Schema
 	column string // of the vectors
 	at     int
+	before int // rows of the batches before
 	rec    arrow.Record
 }
 
@@ -63,8 +64,9 @@ func (f *Flat) Next() (arrow.Record, error) {
 	}
 	vectors, err := arrowio.VectorColumn(rec, f.column)
 	if err != nil {
-		return nil, err
+		return nil, arrowio.Located(err, f.Stream, f.before)
 	}
+	f.before += vectors.Rows
 	if classes := f.flat.NumFields() - f.Stream.Schema().NumFields() + 1; vectors.Width != classes {
 		return nil, fmt.Errorf("%s: there are %d probabilities a row for %d classes: run mars-train or mars-predict before", f.Name(), vectors.Width, classes)
 	}

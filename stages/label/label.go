@@ -172,22 +172,13 @@ func (l *Labels) Next() (arrow.Record, error) {
 			return nil, err
 		}
 		if l.rec, err = l.pick(rec); err != nil {
-			return nil, l.located(err)
+			return nil, arrowio.Located(err, l.in, l.before)
 		}
 		l.before += int(rec.NumRows())
 		if l.rec != nil {
 			return l.rec, nil
 		}
 	}
-}
-
-// located gives an error of a row of a batch the input's name, and the row's number in all of it.
-func (l *Labels) located(err error) error {
-	if at, ok := err.(*arrowio.RowError); ok {
-		at.Row += l.before
-		return &arrowio.Error{Input: l.in.Name(), Err: at}
-	}
-	return err
 }
 
 // inBatch gives an error of a row of the target its place in its batch, of which these parts are the target's.
